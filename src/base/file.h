@@ -89,6 +89,9 @@ bool tkt_folder_has(const char *path, const char *ending);
  * `name`. */
 takt_status tkt_folder_create_private(char *name, size_t size, takt_error *error);
 
+/* Removes a folder if it is empty. */
+void tkt_folder_remove(const char *path);
+
 /* Removes a file, if there is one, and the folder that has nothing else in it. */
 void tkt_folder_remove_with(const char *folder, const char *file);
 

@@ -81,7 +81,12 @@ takt_status tkt_folder_create_private(char *name, size_t size, takt_error *error
 void tkt_folder_remove_with(const char *folder, const char *file)
 {
     unlink(file);
-    rmdir(folder);
+    tkt_folder_remove(folder);
+}
+
+void tkt_folder_remove(const char *path)
+{
+    rmdir(path);
 }
 
 bool tkt_file_date(const char *path, uint64_t *date_ns)

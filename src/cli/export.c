@@ -260,6 +260,18 @@ static int take_option(void *user, int option, const char *value)
     return CLI_OK;
 }
 
+/* False, after reporting the error, for an option that no wanted format knows. */
+static bool check_use(const export_request *request, bool is_given, export_option option,
+                      const char *format)
+{
+    for (size_t i = 0; i < request->choice.wanted_count; i++)
+        is_given &= strcmp(request->choice.wanted[i], format) != 0;
+    if (is_given)
+        cli_usage_error(&request->choice.syntax, "--%s has no effect without --%s",
+                        common_options[option].name, format);
+    return !is_given;
+}
+
 static int check_request(export_request *request)
 {
     const char *guess = request->output ? export_format_of(request->output) : NULL;
@@ -269,10 +281,16 @@ static int check_request(export_request *request)
         return cli_usage_error(
             &request->choice.syntax, "no format given: name one, for example --%s",
             request->choice.name_count > 1 ? request->choice.options[1].name : "chrome");
-    bool is_packed =
-        request->export_options.gzip || (request->output && export_is_packed(request->output));
+    const takt_export_options *options = &request->export_options;
+    if (!check_use(request, options->plain, OPTION_PLAIN, "perfetto") ||
+        !check_use(request, options->max_bytes, OPTION_MAX_SIZE, "chrome") ||
+        !check_use(request, request->per_device, OPTION_PER_DEVICE, "chrome") ||
+        !check_use(request, options->no_waits, OPTION_NO_WAITS, "chrome"))
+        return CLI_USAGE;
+    bool is_packed = options->gzip || (request->output && export_is_packed(request->output));
     for (size_t i = 0; is_packed && i < request->choice.wanted_count; i++)
-        if (table_is_format(request->choice.wanted[i]))
+        if (table_is_format(request->choice.wanted[i]) ||
+            strcmp(request->choice.wanted[i], "xplane") == 0)
             return cli_usage_error(&request->choice.syntax, "--%s cannot be compressed with gzip",
                                    request->choice.wanted[i]);
     return CLI_NO_ITEM;

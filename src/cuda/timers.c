@@ -199,9 +199,23 @@ static takt_status copy_names(takt_device_timers *timers, const char *const *nam
         return TAKT_NO_MEMORY;
     timers->phase_count = count;
     for (uint32_t i = 0; i < count; i++)
-        if (!(timers->phases[i] = copy_text(names[i] ? names[i] : "(null)")))
+        if (!(timers->phases[i] = copy_text(names[i])))
             return TAKT_NO_MEMORY;
     return TAKT_OK;
+}
+
+/* Returns what is wrong with the names and options; NULL if nothing is. */
+static const char *fault_of(const char *const *names, uint32_t count,
+                            const takt_device_timers_options *options)
+{
+    for (uint32_t i = 0; i < count; i++)
+        if (!names[i])
+            return "a phase has no name";
+    if (options->lanes > TAKT_DEVICE_THREADS)
+        return "lanes is none of takt_device_lanes";
+    if (!(options->ns_per_cycle >= 0 && options->ns_per_cycle <= 1e9))
+        return "ns_per_cycle must be above 0 and at most 1e9, or 0 for a measured rate";
+    return NULL;
 }
 
 /* Fills in defaults. False for sizes that no device has. */
@@ -212,7 +226,7 @@ static bool set_size(takt_device_timers *timers)
     options->records = options->records ? options->records : DEFAULT_RECORDS;
     uint64_t stride =
         sizeof(takt_device_segment) + (uint64_t)options->records * sizeof(takt_device_record);
-    if (stride > MOST_BYTES / options->blocks || options->lanes > TAKT_DEVICE_THREADS)
+    if (stride > MOST_BYTES / options->blocks)
         return false;
     timers->bytes = sizeof(takt_device_pool) + (size_t)(options->blocks * stride);
     return true;
@@ -251,9 +265,15 @@ static takt_status create(const char *const *names, uint32_t count, takt_device_
     timers->is_enabled = true;
     timers->created_ns = takt_now_ns();
     timers->created_ticks = takt_ticks();
+    const char *fault = fault_of(names, count, &timers->options);
+    if (!fault && !set_size(timers))
+        fault = "blocks * (64 + 16 * records) bytes are more than any device has";
+    if (fault) {
+        tkt_log(TAKT_LOG_ERROR, "no timers inside kernels: %s", fault);
+        timers->options.name = NULL; /* the caller's */
+        return TAKT_BAD_ARGUMENT;
+    }
     takt_status status = copy_names(timers, names, count);
-    if (status == TAKT_OK && !set_size(timers))
-        status = TAKT_BAD_ARGUMENT;
     if (status == TAKT_OK)
         status = timers->options.on_host ? host_pool(timers) : device_pool(timers);
     return status;

@@ -77,6 +77,12 @@ static takt_status unknown_format(takt_error *error, const char *name, const cha
                          more);
 }
 
+static takt_status xplane_is_packed(takt_error *error)
+{
+    return tkt_error_set(error, TAKT_NOT_FOUND,
+                         "xplane cannot be compressed, since XProf does not unpack files");
+}
+
 /* Reads the options, or sets the defaults if they are NULL. */
 static takt_status import_options(const takt_export_options *options, tkt_output *output,
                                   takt_error *error)
@@ -130,6 +136,8 @@ takt_status takt_export_file(const takt_trace *trace, const char *format, const 
     if (status != TAKT_OK)
         return status;
     output.is_gzip |= ends_with(path, strlen(path), ".gz");
+    if (output.exporter == &tkt_xplane_exporter && output.is_gzip)
+        return xplane_is_packed(error);
     status = tkt_output_check(&output, trace, error);
     if (status != TAKT_OK)
         return status;
@@ -187,8 +195,7 @@ static takt_status choose_exporter(const char *name, tkt_output *output, takt_er
     }
     output->exporter = find_exporter(name, size);
     if (output->exporter == &tkt_xplane_exporter && output->is_gzip)
-        return tkt_error_set(error, TAKT_NOT_FOUND,
-                             "xplane cannot be compressed, since XProf does not unpack files");
+        return xplane_is_packed(error);
     if (output->exporter)
         return TAKT_OK;
     return unknown_format(error, name, ", all but xplane also with .gz, or tensorboard");
@@ -224,6 +231,8 @@ static takt_status write_output(const takt_trace *trace, const char *name, bool 
         status = set_output_name(trace, is_torch, directory, &output, error);
     if (status == TAKT_OK)
         status = tkt_output_write(&output, trace, path, path_size, error);
+    if (status != TAKT_OK && output.exporter == &tkt_xplane_exporter)
+        tkt_xplane_remove_folders(directory, output.name.path);
     if (status == TAKT_NO_MEMORY)
         tkt_error_set(error, status, "%s: %s", name, takt_status_text(status));
     tkt_output_fini(&output);
@@ -268,7 +277,9 @@ typedef struct target {
     tkt_file file;
     unsigned number; /* added to a name that was taken */
     bool is_open;
-    char *first; /* path of the first file, once it is complete */
+    char *first;  /* path of the first file, once it is complete */
+    char *second; /* paths of further files, once they are open; NULL: none */
+    char *last;
     tkt_gzip *gzip;
     tkt_perfetto_pack pack;
     takt_error error; /* the first error */
@@ -363,15 +374,24 @@ static takt_status open_target(target *to, uint32_t part, takt_sink *sink)
 /* Closes the open file and opens the next one. */
 static takt_status change_files(target *to, uint32_t part, takt_sink *sink)
 {
-    char *full = tkt_copy_string(to->file.path);
     takt_status status = close_file(to, TAKT_OK);
     if (status == TAKT_OK)
         status = open_target(to, part, sink);
-    if (status == TAKT_OK && full)
-        tkt_log(TAKT_LOG_INFO, "%s has reached its limit of %llu bytes, the trace continues in %s",
-                full, (unsigned long long)to->output->max_bytes, to->file.path);
-    tkt_free(full);
-    return status;
+    if (status != TAKT_OK)
+        return status;
+    char **place = to->second ? &to->last : &to->second;
+    tkt_free(*place);
+    *place = tkt_copy_string(to->file.path);
+    return TAKT_OK;
+}
+
+static void say_parts(const target *to)
+{
+    if (to->first && to->second)
+        tkt_log(TAKT_LOG_INFO,
+                "%s has reached its limit of %llu bytes, the trace continues in %s%s%s", to->first,
+                (unsigned long long)to->output->max_bytes, to->second, to->last ? " to " : "",
+                to->last ? to->last : "");
 }
 
 static takt_status next_target(void *user, uint32_t part, tkt_writer *writer)
@@ -425,7 +445,11 @@ takt_status tkt_output_write(const tkt_output *output, const takt_trace *trace, 
     takt_status status = write_all(&to, trace);
     if (status == TAKT_OK && path && path_size)
         snprintf(path, path_size, "%s", to.first ? to.first : "");
+    if (status == TAKT_OK)
+        say_parts(&to);
     tkt_free(to.first);
+    tkt_free(to.second);
+    tkt_free(to.last);
     if (status == TAKT_OK)
         return TAKT_OK;
     if (to.error.status == TAKT_OK)

@@ -121,3 +121,20 @@ takt_status tkt_xplane_file_name(const takt_trace *trace, const char *directory,
     tkt_free(base);
     return status;
 }
+
+void tkt_xplane_remove_folders(const char *directory, const char *path)
+{
+    static const char *const above[] = {"plugins/profile", "plugins"};
+    char *folder = path ? tkt_output_join("", "%s", path) : NULL;
+    if (folder) {
+        *strrchr(folder, '/') = 0;
+        tkt_folder_remove(folder);
+        tkt_free(folder);
+    }
+    for (size_t i = 0; i < sizeof above / sizeof *above; i++) {
+        folder = tkt_output_join(directory, "%s", above[i]);
+        if (folder)
+            tkt_folder_remove(folder);
+        tkt_free(folder);
+    }
+}

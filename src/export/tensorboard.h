@@ -15,4 +15,8 @@ takt_status tkt_torch_name(const takt_trace *trace, const char *directory, tkt_o
 takt_status tkt_xplane_file_name(const takt_trace *trace, const char *directory,
                                  tkt_output *output, takt_error *error);
 
+/* Removes the folders of a file that could not be written, as far as they are empty. `path` is NULL
+ * if the file has no name yet. */
+void tkt_xplane_remove_folders(const char *directory, const char *path);
+
 #endif

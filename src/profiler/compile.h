@@ -51,11 +51,9 @@ void tkt_compile_file_fini(tkt_compile_file *file);
 
 /* ======== Files that match a pattern (compile.c) ======== */
 
-/* Records the files that match the patterns and were written since `since_ns` (takt_now_ns()). A
- * file's date is the end of its compilation. `known` has the files of earlier calls by path and
- * date, so that each is recorded once; it starts as {0} and belongs to the caller. Logs files that
- * cannot be read. */
-void tkt_compile_collect(tkt_map *known, const char *const *patterns, size_t count,
-                         uint64_t since_ns);
+/* Records the files that match the patterns and were written since `since_ns` (takt_now_ns()), each
+ * once in a process. A file's date is the end of its compilation. Logs files that cannot be read,
+ * and patterns that give nothing. */
+void tkt_compile_collect(const char *const *patterns, size_t count, uint64_t since_ns);
 
 #endif

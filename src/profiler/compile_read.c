@@ -16,6 +16,7 @@
 #define LONG_NS    1000000u /* phases of this length keep their detail */
 #define LATEST_US  1e13     /* 115 days */
 #define TEXT_BYTES 512u
+#define NO_EVENTS  "expected an object with a list \"traceEvents\""
 
 /* An event as far as it is read. */
 typedef struct event {
@@ -234,16 +235,23 @@ static bool read_facts(reader *r)
 static bool read_top(reader *r)
 {
     tkt_json_token token;
+    bool has_events = false;
     while ((token = tkt_json_next(&r->json)) == TKT_JSON_KEY) {
         bool is_events = strcmp(r->text, "traceEvents") == 0;
         bool is_facts = strcmp(r->text, "otherData") == 0;
         token = tkt_json_next(&r->json);
-        bool is_read = is_events && token == TKT_JSON_ARRAY   ? read_events(r)
+        if (is_events && token != TKT_JSON_ARRAY && token != TKT_JSON_ERROR)
+            token = tkt_json_fail(&r->json, NO_EVENTS);
+        has_events |= is_events;
+        bool is_read = token == TKT_JSON_ERROR                ? false
+                       : is_events                            ? read_events(r)
                        : is_facts && token == TKT_JSON_OBJECT ? read_facts(r)
                                                               : tkt_json_skip(&r->json, token);
         if (!is_read)
             return false;
     }
+    if (token != TKT_JSON_ERROR && !has_events)
+        token = tkt_json_fail(&r->json, NO_EVENTS);
     return token != TKT_JSON_ERROR && tkt_json_next(&r->json) == TKT_JSON_END;
 }
 
@@ -254,7 +262,7 @@ static takt_status read_input(reader *r, tkt_input *input)
     if (tkt_json_next(&r->json) == TKT_JSON_OBJECT)
         is_read = read_top(r);
     else
-        tkt_json_fail(&r->json, "expected an object with \"traceEvents\"");
+        tkt_json_fail(&r->json, NO_EVENTS);
     if (r->is_out_of_memory)
         return TAKT_NO_MEMORY;
     return is_read ? TAKT_OK : r->json.status;

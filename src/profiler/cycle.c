@@ -130,11 +130,22 @@ static bool export_one(tkt_cycle *cycle, const char *output)
     return status == TAKT_OK;
 }
 
+/* True for "xplane" beside "tensorboard", which writes the same file. */
+static bool is_written_twice(const takt_profiler_options *options, const char *output)
+{
+    bool has_tensorboard = false;
+    for (size_t i = 0; i < options->trace_count; i++)
+        has_tensorboard |= strcmp(options->traces[i], "tensorboard") == 0;
+    return has_tensorboard && strcmp(output, "xplane") == 0;
+}
+
 static bool export_all(tkt_cycle *cycle)
 {
     const takt_profiler_options *options = &cycle->options->given;
     bool is_perfetto_saved = false;
     for (size_t i = 0; i < options->trace_count; i++) {
+        if (is_written_twice(options, options->traces[i]))
+            continue;
         bool is_saved = export_one(cycle, options->traces[i]);
         is_perfetto_saved |= is_saved && strncmp(options->traces[i], "perfetto", 8) == 0;
     }

@@ -45,7 +45,6 @@ struct takt_profiler {
     uintptr_t user;     /* atomic; the thread inside start, step or stop; 0: none */
     bool was_refused;   /* atomic; a second thread's step was refused, and the log says so */
     bool is_saved;      /* saved at exit, before stop was called */
-    tkt_map compiled;   /* see tkt_compile_collect() */
     tkt_cycle *kept;    /* oldest first; saved at exit, and on_trace not called yet */
 };
 
@@ -192,8 +191,7 @@ static void save(takt_profiler *profiler, takt_action next, uint64_t now)
     if (!cycle)
         return;
     const takt_profiler_options *given = &profiler->options.given;
-    tkt_compile_collect(&profiler->compiled, given->compile_traces, given->compile_trace_count,
-                        cycle->begun_ns);
+    tkt_compile_collect(given->compile_traces, given->compile_trace_count, cycle->begun_ns);
     tkt_stream_end(cycle->stream, now);
     tkt_window_end(profiler->window, now);
     tkt_keeping_end(cycle, now);
@@ -617,7 +615,6 @@ void takt_profiler_destroy(takt_profiler *profiler)
     tkt_worker_fini(&profiler->worker);
     takt_trace_release(profiler->last);
     tkt_free(profiler->viewable);
-    tkt_map_fini(&profiler->compiled);
     tkt_options_fini(&profiler->options);
     tkt_free(profiler);
 }

@@ -2,6 +2,7 @@
 #include <takt/timer.h>
 
 #include "base/error.h"
+#include "base/text.h"
 #include "cuda/cuda.h"
 #include "profiler/cycle.h"
 #include "profiler/session.h"
@@ -387,7 +388,8 @@ static void fill_peak(takt_timed *result, const takt_timed_options *options,
     if (result->peak_flops > 0 && result->flops_per_second > 0)
         result->utilization = result->flops_per_second / result->peak_flops;
     if (options->precision)
-        snprintf(result->precision, sizeof result->precision, "%s", options->precision);
+        tkt_utf8_clean(result->precision, sizeof result->precision, options->precision,
+                       strlen(options->precision));
 }
 
 static void fill(takt_timed *result, struct tkt_timed *state)
@@ -405,22 +407,41 @@ static void fill(takt_timed *result, struct tkt_timed *state)
 
 /* ---- Reports --------------------------------------------------------------------------------- */
 
-/* Prints the reports of a list such as "kernels, ops". */
-static void print_reports(const takt_trace *trace, const char *names)
+static bool is_report(const char *name)
+{
+    const char *known;
+    for (size_t i = 0; (known = takt_report_name(i)) != NULL; i++)
+        if (strcmp(known, name) == 0)
+            return true;
+    return false;
+}
+
+static void print_report(const takt_trace *trace, const char *name)
 {
     const takt_report_options how = {.struct_size = sizeof how,
                                      .width = tkt_print_width(0),
                                      .width_key = "a terminal's width of "};
     takt_sink sink = tkt_print_sink();
+    takt_status status = TAKT_NOT_FOUND;
+    if (is_report(name)) {
+        tkt_print("%s\n", name);
+        status = takt_report(trace, name, &how, &sink);
+        tkt_print("\n");
+    }
+    if (status != TAKT_OK)
+        tkt_log(TAKT_LOG_ERROR, "a timed block cannot print the report \"%s\": %s", name,
+                status == TAKT_NOT_FOUND ? "there is none of that name; takt help report lists them"
+                                         : takt_status_text(status));
+}
+
+/* Prints the reports of a list such as "kernels, ops". */
+static void print_reports(const takt_trace *trace, const char *names)
+{
     while (*(names += strspn(names, ", ")) != '\0') {
         char name[32];
         size_t size = strcspn(names, ", ");
         snprintf(name, sizeof name, "%.*s", (int)(size < sizeof name ? size : sizeof name), names);
-        tkt_print("%s\n", name);
-        takt_status status = takt_report(trace, name, &how, &sink);
-        if (status != TAKT_OK)
-            tkt_log(TAKT_LOG_ERROR, "a timed block cannot print the report \"%s\": %s", name,
-                    takt_status_text(status));
+        print_report(trace, name);
         names += size;
     }
 }

@@ -225,8 +225,13 @@ static void show_sms(tkt_document *document, const tkt_phases *phases)
 
 /* ---- The report ------------------------------------------------------------------------------ */
 
-static void add_launch_notes(tkt_document *document, uint64_t uncertain, uint64_t unrecorded)
+static void add_launch_notes(tkt_document *document, const tkt_phases *phases)
 {
+    uint64_t uncertain = 0, unrecorded = 0;
+    for (size_t i = 0; i < phases->kernels.count; i++) {
+        uncertain += phases->kernels.items[i].uncertain;
+        unrecorded += phases->kernels.items[i].unrecorded;
+    }
     if (uncertain)
         tkt_document_add_note(document,
                               "Blocks whose launch is uncertain: %llu. Make a view for each "
@@ -239,16 +244,34 @@ static void add_launch_notes(tkt_document *document, uint64_t uncertain, uint64_
                               (unsigned long long)unrecorded);
 }
 
+static void add_losses(tkt_document *document, const tkt_phases *phases)
+{
+    const uint64_t *losses = document->trace->losses;
+    uint64_t lost = 0;
+    for (size_t i = 0; i < phases->kernels.count; i++)
+        lost += phases->kernels.items[i].lost;
+    if (lost)
+        tkt_document_add_note(document,
+                              "%llu records were lost because buffers were full: create the timers "
+                              "with more records.",
+                              (unsigned long long)lost);
+    if (losses[TAKT_LOSS_PHASE_BLOCKS])
+        tkt_document_add_note(document,
+                              "%llu blocks had no room: create the timers with more blocks, or "
+                              "read them more often.",
+                              (unsigned long long)losses[TAKT_LOSS_PHASE_BLOCKS]);
+    if (losses[TAKT_LOSS_PHASE_NUMBER])
+        tkt_document_add_note(document,
+                              "%llu records have a phase number out of range: create the timers "
+                              "with a name for each phase of the kernel.",
+                              (unsigned long long)losses[TAKT_LOSS_PHASE_NUMBER]);
+}
+
 static void add_notes(tkt_document *document, const tkt_phases *phases)
 {
-    uint64_t lost = 0, uncertain = 0, unrecorded = 0;
     bool has_ns = true;
-    for (size_t i = 0; i < phases->kernels.count; i++) {
-        uncertain += phases->kernels.items[i].uncertain;
-        unrecorded += phases->kernels.items[i].unrecorded;
-        lost += phases->kernels.items[i].lost;
+    for (size_t i = 0; i < phases->kernels.count; i++)
         has_ns &= phases->kernels.items[i].has_ns;
-    }
     tkt_document_explain(document, "share_percent",
                          "Share: of the blocks' own time, from attaching to the timers to the last "
                          "record; Self leaves out phases inside the phase.");
@@ -260,12 +283,7 @@ static void add_notes(tkt_document *document, const tkt_phases *phases)
     if (!has_ns)
         tkt_document_add_note(document,
                               "A clock rate is unknown: times in its cycles are missing.");
-    if (lost)
-        tkt_document_add_note(document,
-                              "%llu records were lost because buffers were full: create the timers "
-                              "with more records.",
-                              (unsigned long long)lost);
-    add_launch_notes(document, uncertain, unrecorded);
+    add_launch_notes(document, phases);
 }
 
 takt_status tkt_show_phases(tkt_document *document, const takt_report_options *options)
@@ -281,6 +299,7 @@ takt_status tkt_show_phases(tkt_document *document, const takt_report_options *o
         show_sms(document, &phases);
         if (phases.kernels.count)
             add_notes(document, &phases);
+        add_losses(document, &phases);
     }
     tkt_phases_fini(&phases);
     return status == TAKT_OK ? document->status : status;

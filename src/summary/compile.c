@@ -1,12 +1,17 @@
 /* Phases of compilations are spans of the tracks "compile: UNIT", named "PHASE" or "PHASE: DETAIL".
  * Such a track is one compiler's work after the other, so spans that enclose others are their
- * parents. Should two overlap without that, the later one is a sibling. */
+ * parents. Should two overlap without that, the later one is a sibling.
+ *
+ * A compiler that did several things at once also has tracks "compile: UNIT [ARCHITECTURE]" or
+ * "compile: UNIT: OTHER UNIT". Their phases belong to the span "compilation" of the track
+ * "compile: UNIT", too. */
 #include "summary/compile.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #define PREFIX "compile: "
+#define WHOLE  "compilation"
 
 /* A span, and the phase that it belongs to. */
 typedef struct piece {
@@ -21,6 +26,8 @@ typedef struct gathering {
     tkt_map by_name;            /* hash of track and name -> index + 1 */
     TKT_ARRAY_OF(piece) pieces; /* of one track */
     TKT_ARRAY_OF(size_t) open;  /* indices of pieces, outermost first */
+    TKT_ARRAY_OF(piece) wholes; /* "compilation"s of all tracks */
+    TKT_ARRAY_OF(piece) tops;   /* the outermost phases of all compilations */
 } gathering;
 
 /* ---- Phases ---------------------------------------------------------------------------------- */
@@ -78,7 +85,32 @@ static bool is_within_its_like(const gathering *g, const piece *p)
     return false;
 }
 
-/* Adds a span to its phase, and takes its time from its parent's. */
+static void subtract(tkt_compile_phase *phase, uint64_t ns)
+{
+    phase->self_ns -= ns < phase->self_ns ? ns : phase->self_ns;
+}
+
+static bool is_whole(const gathering *g, const piece *p)
+{
+    const tkt_compile_phase *phase = &g->out->phases.items[p->phase];
+    return phase->phase_size >= strlen(WHOLE) && memcmp(phase->phase, WHOLE, strlen(WHOLE)) == 0;
+}
+
+/* Takes a span's time from its parent's. A whole loses its time later, see cover_wholes(). */
+static bool add_to_parent(gathering *g, const piece *p)
+{
+    const piece *parent = g->open.count ? &g->pieces.items[g->open.items[g->open.count - 1]] : NULL;
+    if (parent && !is_whole(g, parent)) {
+        subtract(&g->out->phases.items[parent->phase], p->end_ns - p->begin_ns);
+        return true;
+    }
+    piece *kept = is_whole(g, p) ? TKT_ARRAY_ADD(&g->wholes) : TKT_ARRAY_ADD(&g->tops);
+    if (kept)
+        *kept = *p;
+    return kept;
+}
+
+/* Adds a span to its phase. */
 static bool add_piece(gathering *g, size_t index)
 {
     const piece *p = &g->pieces.items[index];
@@ -91,15 +123,11 @@ static bool add_piece(gathering *g, size_t index)
     phase->max_ns = duration_ns > phase->max_ns ? duration_ns : phase->max_ns;
     if (!is_within_its_like(g, p))
         phase->total_ns += duration_ns;
-    if (g->open.count) {
-        size_t parent = g->pieces.items[g->open.items[g->open.count - 1]].phase;
-        uint64_t *self_ns = &g->out->phases.items[parent].self_ns;
-        *self_ns -= duration_ns < *self_ns ? duration_ns : *self_ns;
-    }
+    bool is_added = add_to_parent(g, p);
     size_t *opened = TKT_ARRAY_ADD(&g->open);
     if (opened)
         *opened = index;
-    return opened;
+    return is_added && opened;
 }
 
 static bool add_track(gathering *g, const tkt_track *track)
@@ -124,6 +152,62 @@ static bool add_track(gathering *g, const tkt_track *track)
         if (!add_piece(g, i))
             return false;
     return true;
+}
+
+/* ---- The whole of a compilation ------------------------------------------------------------ */
+
+/* True if a phase of `inner` can be part of a compilation of `unit`. */
+static bool is_part(const char *unit, const char *inner)
+{
+    size_t size = strlen(unit);
+    const char *rest = inner + size;
+    return strncmp(inner, unit, size) == 0 &&
+           (!*rest || strncmp(rest, " [", 2) == 0 || strncmp(rest, ": ", 2) == 0);
+}
+
+/* Returns the first of the outermost phases that begins at `ns` or later. */
+static size_t first_top_at(const gathering *g, uint64_t ns)
+{
+    size_t first = 0, count = g->tops.count;
+    while (count > 0) {
+        size_t half = count / 2;
+        if (g->tops.items[first + half].begin_ns < ns) {
+            first += half + 1;
+            count -= half + 1;
+        } else {
+            count = half;
+        }
+    }
+    return first;
+}
+
+/* Returns for how long phases of a compilation ran, at least one at a time. */
+static uint64_t covered_ns(const gathering *g, const piece *whole)
+{
+    const char *unit = g->out->phases.items[whole->phase].unit;
+    uint64_t covered = 0, until_ns = whole->begin_ns;
+    for (size_t i = first_top_at(g, whole->begin_ns); i < g->tops.count; i++) {
+        const piece *top = &g->tops.items[i];
+        if (top->begin_ns >= whole->end_ns)
+            break;
+        uint64_t begin_ns = top->begin_ns > until_ns ? top->begin_ns : until_ns;
+        uint64_t end_ns = top->end_ns < whole->end_ns ? top->end_ns : whole->end_ns;
+        if (end_ns > begin_ns && is_part(unit, g->out->phases.items[top->phase].unit)) {
+            covered += end_ns - begin_ns;
+            until_ns = end_ns;
+        }
+    }
+    return covered;
+}
+
+static void cover_wholes(gathering *g)
+{
+    if (g->tops.count)
+        qsort(g->tops.items, g->tops.count, sizeof *g->tops.items, compare);
+    for (size_t i = 0; i < g->wholes.count; i++) {
+        const piece *whole = &g->wholes.items[i];
+        subtract(&g->out->phases.items[whole->phase], covered_ns(g, whole));
+    }
 }
 
 /* ---- Loading --------------------------------------------------------------------------------- */
@@ -182,11 +266,14 @@ takt_status tkt_compiles_of(const takt_trace *trace, tkt_compiles *out)
     bool is_added = add_loadings(&g);
     for (size_t i = 0; i < trace->tracks.count && is_added; i++)
         is_added = add_track(&g, &trace->tracks.items[i]);
+    cover_wholes(&g);
     for (size_t i = 0; i < out->phases.count; i++)
         out->self_ns += out->phases.items[i].self_ns;
     tkt_map_fini(&g.by_name);
     TKT_ARRAY_FREE(&g.pieces);
     TKT_ARRAY_FREE(&g.open);
+    TKT_ARRAY_FREE(&g.wholes);
+    TKT_ARRAY_FREE(&g.tops);
     return is_added ? TAKT_OK : TAKT_NO_MEMORY;
 }
 

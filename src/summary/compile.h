@@ -27,7 +27,7 @@ typedef struct tkt_loading {
 typedef struct tkt_compiles {
     TKT_ARRAY_OF(tkt_compile_phase) phases; /* unit after unit */
     TKT_ARRAY_OF(tkt_loading) loadings;     /* in order of first appearance */
-    uint64_t self_ns;                       /* of all phases: the time of all compilations */
+    uint64_t self_ns;                       /* of all phases: the work of all compilations */
 } tkt_compiles;                             /* starts as {0} */
 
 /* Fills `out`. TAKT_NO_SPANS, TAKT_NO_MEMORY. The caller calls tkt_compiles_fini(), also after a

@@ -93,17 +93,45 @@ static takt_status note_moves(takt_trace *trace, uint32_t number, const uint32_t
     return TAKT_OK;
 }
 
+/* By begin; of spans that begin together the longer one comes first, so that viewers draw it above
+ * the others. */
+static tkt_order_key async_key(const tkt_span *spans, size_t index)
+{
+    uint64_t us = (spans[index].end_ns - spans[index].begin_ns) / 1024;
+    return (tkt_order_key){.time_ns = spans[index].begin_ns,
+                           .group = UINT32_MAX - (uint32_t)(us < UINT32_MAX ? us : UINT32_MAX),
+                           .index = (uint32_t)index};
+}
+
+static bool is_ordered_async(const tkt_span *spans, size_t count)
+{
+    for (size_t i = 1; i < count; i++) {
+        tkt_order_key last = async_key(spans, i - 1), key = async_key(spans, i);
+        if (key.time_ns < last.time_ns || (key.time_ns == last.time_ns && key.group < last.group))
+            return false;
+    }
+    return true;
+}
+
 /* Spans of an async track are recorded in the order of their ends, or in any order. */
 static takt_status order_async_track(takt_trace *trace, uint32_t number, moves *moved)
 {
     const tkt_order_items *spans = TKT_ORDER_ITEMS(&trace->tracks.items[number].spans, 0);
     uint32_t *places;
-    takt_status status = tkt_order_find(spans, &places);
-    if (status == TAKT_OK && places) {
-        status = tkt_order_apply(spans, places);
-        if (status == TAKT_OK)
-            status = note_moves(trace, number, places, moved);
-    }
+    if (is_ordered_async(spans->items, spans->count))
+        return TAKT_OK;
+    tkt_order_key *keys = tkt_alloc(spans->count * sizeof *keys);
+    if (!keys)
+        return TAKT_NO_MEMORY;
+    for (size_t i = 0; i < spans->count; i++)
+        keys[i] = async_key(spans->items, i);
+    takt_status status = tkt_order_keys(keys, spans->count, &places);
+    tkt_free(keys);
+    if (status != TAKT_OK)
+        return status;
+    status = tkt_order_apply(spans, places);
+    if (status == TAKT_OK)
+        status = note_moves(trace, number, places, moved);
     tkt_free(places);
     return status;
 }

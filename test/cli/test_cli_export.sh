@@ -86,7 +86,8 @@ fluid=$(find fluid -name '*.pftrace')
 run export --chrome --max-size 16KiB -o part.json "$fluid"
 status_is 0
 silent
-out_has '^part.json has reached its limit of .* bytes, the trace continues in part.2.json$'
+out_has '^part.json has reached its limit of .* bytes, the trace continues in part.2.json to part.[0-9]*.json$'
+[ "$(grep -c limit <<<"$out")" -eq 1 ] || fail "a line for each part" "$out"
 out_has '^wrote part.json '
 exists part.2.json
 if command -v python3 >/dev/null; then
@@ -101,6 +102,15 @@ for size in 40k 0.04m 40KiB 40kB 40960; do
     size=$(stat -c %s part.json)
     [ "$size" -gt 20480 ] && [ "$size" -le 41944 ] || fail "part.json has $size bytes"
 done
+
+# Options that no wanted format knows.
+refused 'no-waits has no effect without --chrome$' export --perfetto --no-waits -o other.pftrace run.pftrace
+refused 'plain has no effect without --perfetto$' export --chrome --plain run.pftrace
+refused 'per-device has no effect without --chrome$' export --per-device -o x.folded run.pftrace
+refused 'max-size has no effect without --chrome$' export --xplane --max-size 1m run.pftrace
+run export --chrome --perfetto --plain --no-waits -o folder run.pftrace
+status_is 0
+refused 'xplane cannot be compressed with gzip$' export --xplane -z run.pftrace
 
 # Failures leave nothing behind.
 run export --chrome -o none/x.json run.pftrace

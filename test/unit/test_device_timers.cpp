@@ -1,6 +1,8 @@
 /* Timers inside kernels in their host form, against an injected clock: the sample's solver to the
  * tick, and every way in which records get lost. None may write outside of the timers' memory,
  * which sanitizers see. */
+#include <cmath>
+#include <string>
 #include <atomic>
 #include <cstdint>
 #include <thread>
@@ -238,6 +240,14 @@ TEST(wrong_arguments_are_refused)
                      TAKT_BAD_ARGUMENT);
     assert_int_equal(takt_device_timers_create(phase_names, 1, &options, nullptr),
                      TAKT_BAD_ARGUMENT);
+    const char *const holes[] = {"a", nullptr};
+    assert_int_equal(takt_device_timers_create(holes, 2, &options, &timers), TAKT_BAD_ARGUMENT);
+    for (double rate : {-1.0, 1e10, (double)NAN, (double)INFINITY}) {
+        options.ns_per_cycle = rate;
+        assert_int_equal(takt_device_timers_create(phase_names, 1, &options, &timers),
+                         TAKT_BAD_ARGUMENT);
+    }
+    options.ns_per_cycle = 0;
     options.blocks = options.records = UINT32_MAX;
     assert_int_equal(takt_device_timers_create(phase_names, 1, &options, &timers),
                      TAKT_BAD_ARGUMENT);
@@ -251,7 +261,28 @@ TEST(wrong_arguments_are_refused)
 
 struct Losses {
     uint64_t blocks, phases, numbers;
+    std::string report;
+
+    bool tells(const char *text) const
+    {
+        return report.find(text) != std::string::npos;
+    }
 };
+
+static takt_status append(void *user, const void *data, size_t size)
+{
+    static_cast<std::string *>(user)->append(static_cast<const char *>(data), size);
+    return TAKT_OK;
+}
+
+static std::string report_of(const takt_trace *trace)
+{
+    std::string text;
+    takt_report_options options = TAKT_REPORT_OPTIONS_INIT;
+    const takt_sink sink = {append, &text};
+    assert_int_equal(takt_report(trace, "phases", &options, &sink), TAKT_OK);
+    return text;
+}
 
 /* Records what `work` does, with a read at its end. */
 template <typename Work> static Losses losses_of(takt_device_timers *timers, Work work)
@@ -264,7 +295,7 @@ template <typename Work> static Losses losses_of(takt_device_timers *timers, Wor
     const takt_trace *trace = takt_profiler_trace(profiler.get());
     return {takt_trace_loss(trace, TAKT_LOSS_PHASE_BLOCKS),
             takt_trace_loss(trace, TAKT_LOSS_PHASES),
-            takt_trace_loss(trace, TAKT_LOSS_PHASE_NUMBER)};
+            takt_trace_loss(trace, TAKT_LOSS_PHASE_NUMBER), report_of(trace)};
 }
 
 TEST(blocks_and_phases_without_room_are_counted)
@@ -282,6 +313,8 @@ TEST(blocks_and_phases_without_room_are_counted)
     assert_int_equal(lost.blocks, 1);
     assert_int_equal(lost.phases, 7 + 17 + 27);
     assert_int_equal(lost.numbers, 0);
+    assert_true(lost.tells("1 blocks had no room"));
+    assert_true(lost.tells("51 records were lost"));
     lost = losses_of(timers, [&] { solve_one(takt_device_timers_view(timers), 0); });
     assert_int_equal(lost.blocks + lost.phases, 0); /* the read has emptied the memory */
     takt_device_timers_destroy(timers);
@@ -300,6 +333,8 @@ TEST(numbers_out_of_range_are_counted)
         TAKT_DEVICE_PHASE_END(view);
     });
     assert_int_equal(lost.numbers, 9);
+    assert_true(lost.tells("9 records have a phase number out of range"));
+    assert_false(lost.tells("had no room"));
     assert_int_equal(lost.blocks + lost.phases, 0);
     assert_int_equal(Cycles(timers, 0).at[SOLVE][0], 3);
     takt_device_timers_destroy(timers);

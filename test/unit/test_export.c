@@ -8,6 +8,7 @@
 #include "test_export_folder.h"
 #include "export/exporter.h"
 
+#include <sys/resource.h>
 #include <sys/stat.h>
 
 /* A bit of everything, so that every branch writes. */
@@ -382,6 +383,48 @@ TEST(full_devices_are_named)
     assert_int_equal(stat("/dev/full", &facts), 0);
     assert_true(S_ISCHR(facts.st_mode));
     takt_trace_release(trace);
+}
+
+/* XProf would show an empty run. */
+TEST(a_full_disk_leaves_no_folders)
+{
+    takt_trace *trace = make_full_trace();
+    takt_error error;
+    struct rlimit before, small;
+    getrlimit(RLIMIT_FSIZE, &before);
+    small = before;
+    small.rlim_cur = 100;
+    for (uint32_t size = 0; size < 4; size += 2) {
+        const char *folder = make_folder();
+        trace->facts.world_size = size;
+        setrlimit(RLIMIT_FSIZE, &small);
+        takt_status status = takt_export_output(trace, "xplane", folder, NULL, NULL, 0, &error);
+        setrlimit(RLIMIT_FSIZE, &before);
+        assert_int_equal(status, TAKT_IO_ERROR);
+        assert_non_null(strstr(error.message, "File too large"));
+        assert_int_equal(count_entries(folder), 0);
+        remove_folder(folder);
+    }
+    takt_trace_release(trace);
+}
+
+TEST(a_full_disk_leaves_folders_of_others)
+{
+    const char *folder = make_folder();
+    takt_trace *trace = make_full_trace();
+    struct rlimit before, small;
+    assert_int_equal(takt_export_output(trace, "xplane", folder, NULL, NULL, 0, NULL), TAKT_OK);
+    getrlimit(RLIMIT_FSIZE, &before);
+    small = before;
+    small.rlim_cur = 100;
+    setrlimit(RLIMIT_FSIZE, &small);
+    assert_int_equal(takt_export_output(trace, "xplane", folder, NULL, NULL, 0, NULL),
+                     TAKT_IO_ERROR);
+    setrlimit(RLIMIT_FSIZE, &before);
+    assert_int_equal(count_entries(in_folder(folder, "plugins/profile")), 1);
+    assert_int_equal(count_entries(in_folder(folder, "plugins/profile/sph.0")), 1);
+    takt_trace_release(trace);
+    remove_folder(folder);
 }
 
 TEST(unwritable_places_are_named)

@@ -86,6 +86,17 @@ TEST(every_output_is_saved_and_told)
     takt_trace_release(trace);
 }
 
+/* "tensorboard" contains "xplane". */
+TEST(xplane_is_written_once)
+{
+    static const char *const formats[] = {"xplane", "tensorboard"};
+    takt_profiler_options options = options_into(folder, formats, 2);
+    run(&options, 10);
+    assert_int_equal(count_entries(folder), 2);
+    assert_int_equal(count_entries(in_folder(folder, "plugins/profile")), 1);
+    assert_int_equal(count_entries(in_folder(folder, "plugins/profile/test.0")), 1);
+}
+
 TEST(a_second_run_of_a_profiler_overwrites_no_file)
 {
     static const char *const formats[] = {"folded"};

@@ -367,9 +367,21 @@ TEST(reports_tell_of_the_rounds_that_count)
     assert_int_equal(sscanf(row, " solve %15s %15s %d", type, place, &count), 3);
     assert_string_equal(place, "host");
     assert_int_equal(count, 3);
-    assert_non_null(strstr(row, "\nscopes\n"));
+    assert_non_null(strstr(row, "\n\nscopes\n"));
+    assert_null(strstr(text, "nothing\n"));
     assert_int_equal(count_lines(-1, "a timed block cannot print the report \"nothing\""), 1);
     assert_int_equal(result.count, 3);
+}
+
+TEST(a_long_precision_is_cut_between_characters)
+{
+    takt_timed result;
+    TAKT_TIMED(&result,
+               .precision = "\xc3\xa4\xc3\xa4\xc3\xa4\xc3\xa4\xc3\xa4\xc3\xa4\xc3\xa4\xc3\xa4") {
+        pass_ns(1);
+    }
+    assert_string_equal(result.precision,
+                        "\xc3\xa4\xc3\xa4\xc3\xa4\xc3\xa4\xc3\xa4\xc3\xa4\xc3\xa4");
 }
 
 TEST(a_block_that_breaks_early_prints_no_report)
