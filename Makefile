@@ -217,13 +217,27 @@ $(B)/obj/src/cli/tables/sqlite.o: $(wildcard src/cli/tables/*.sql)
 
 # Code that runs for every event is optimised for speed, other code of the library for size. CFLAGS
 # from the user remain unchanged.
-hot := $(filter-out src/record/mapping%,$(wildcard src/record/*.c)) $(patsubst %,src/%.c, \
+hot := $(filter-out $(patsubst %,src/record/%.c,addresses control mapping pool), \
+    $(wildcard src/record/*.c)) $(patsubst %,src/%.c, \
     $(addprefix base/,clock containers histogram text writer) \
     $(addprefix cuda/,callback decode store) \
     $(addprefix trace/,calls devices model_finish nest order read seal) \
     $(addprefix export/,chrome_event chrome_span perfetto_device perfetto_event))
 ifeq ($(origin CFLAGS)$(SAN),file)
   $(filter-out $(call objects,$(hot)),$(lib_objects)): private CFLAGS += -Os
+endif
+
+# Only these files have unwind tables. Their functions lie between the program and Takt's own walk
+# of the stack, or between the program and its callbacks.
+unwound := $(patsubst %,src/%.c, \
+    $(addprefix base/,error unwind writer) \
+    $(addprefix cuda/,callback event event_mark) \
+    $(addprefix profiler/,at_exit cycle devices profiler timer) \
+    $(addprefix record/,event name scope stack) \
+    $(addprefix report/,formats report text))
+no_tables := -fno-asynchronous-unwind-tables -fno-unwind-tables
+ifeq ($(origin CFLAGS)$(SAN),file)
+  $(filter-out $(call objects,$(unwound)),$(lib_objects)): private CFLAGS += $(no_tables)
 endif
 
 $(B)/obj/test/%.o:       flags = $(c_ours) -Itest
@@ -264,7 +278,7 @@ $(B)/obj/%.o: %.cu $(B)/flags.stamp
 
 # A stamp contains a text and changes only with the text: flags, or lists of sources, which may
 # shrink.
-$(B)/flags.stamp:   text = $(CC) $(CXX) $(c_ours) $(nvtx) $(toolkit) $(cli_can) $(CPPFLAGS) $(CFLAGS) $(CXXFLAGS) \
+$(B)/flags.stamp:   text = $(CC) $(CXX) $(c_ours) $(no_tables) $(nvtx) $(toolkit) $(cli_can) $(CPPFLAGS) $(CFLAGS) $(CXXFLAGS) \
                            $(LDFLAGS) $(LDLIBS)
 $(B)/sources.stamp: text = $(version) $(wildcard $(addsuffix /*.c,src/* src/*/* samples/* test/*))
 $(B)/%.stamp: FORCE
@@ -288,7 +302,7 @@ $(shared): $(shared_objects) src/takt.map $(B)/sources.stamp
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) -shared -Wl,-soname,libtakt.so.$(abi) -Wl,--version-script=src/takt.map \
 	    $(if $(SAN),,-Wl$(comma)-z$(comma)defs) -Wl,-z,relro,-z,now,-z,nodelete -Wl,--as-needed \
-	    -Wl,--gc-sections $(relr) \
+	    -Wl,--gc-sections,-Bsymbolic-functions,-z,noseparate-code $(relr) \
 	    $(sanitize) $(CFLAGS) $(LDFLAGS) -o $@ $(shared_objects) -pthread $(needs) $(LDLIBS)
 
 $(LIB)/libtakt.so.$(abi): $(shared)

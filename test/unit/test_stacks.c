@@ -450,4 +450,70 @@ TEST(what_is_exported_has_its_name)
     takt_trace_release(trace);
 }
 
+/* ---- Callbacks ------------------------------------------------------------------------------- */
+
+/* What the callbacks' stacks must contain: where record_from() returns to. */
+static struct {
+    const void *outside;
+    uint32_t reached; /* a bit for each callback */
+} callers;
+
+enum {
+    FROM_TRACE = 1,
+    FROM_SINK = 2,
+    FROM_LOG = 4
+};
+
+static void note_callers(uint32_t callback)
+{
+    void *addresses[200];
+    int count = backtrace(addresses, 200);
+    for (int i = 0; i < count; i++)
+        if (addresses[i] == callers.outside)
+            callers.reached |= callback;
+}
+
+static takt_status on_write(void *user, const void *data, size_t size)
+{
+    (void)user, (void)data, (void)size;
+    note_callers(FROM_SINK);
+    return TAKT_OK;
+}
+
+static void on_line(takt_log_level level, const char *line, void *user)
+{
+    (void)level, (void)line, (void)user;
+    note_callers(FROM_LOG);
+}
+
+static void on_trace(const takt_trace *trace, void *user)
+{
+    (void)user;
+    note_callers(FROM_TRACE);
+    takt_sink sink = {on_write, NULL};
+    assert_int_equal(takt_report(trace, "tree", NULL, &sink), TAKT_OK);
+}
+
+__attribute__((noinline)) static void record_from(takt_profiler *profiler)
+{
+    callers.outside = __builtin_return_address(0);
+    assert_int_equal(takt_profiler_start(profiler), TAKT_OK); /* logs */
+    leaf(NULL);
+    takt_profiler_stop(profiler);
+    KEEP_CALL();
+}
+
+TEST(stacks_of_callbacks_reach_the_program)
+{
+    takt_profiler_options options = TAKT_PROFILER_OPTIONS_INIT;
+    options.on_trace = on_trace;
+    takt_profiler *profiler;
+    assert_int_equal(takt_profiler_create(&options, &profiler), TAKT_OK);
+    takt_set_log(on_line, NULL);
+    record_from(profiler);
+    takt_set_log(NULL, NULL);
+    takt_profiler_destroy(profiler);
+    assert_int_equal(callers.reached, FROM_TRACE | FROM_SINK | FROM_LOG);
+}
+
 TEST_MAIN(NULL, NULL)
