@@ -3,7 +3,6 @@
 # text: every report, format, width and mode from the plain file, some from the packed one. Under
 # sanitizers some from the plain one, too.
 set -u
-case ${SAN-} in *thread*) echo "the command has one thread: runs without SAN=thread" && exit 77 ;; esac
 prog=$TAKT_BUILD/test/cli/prog_same
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
