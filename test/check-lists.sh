@@ -1,6 +1,6 @@
 #!/bin/bash
-# The lists of tests, test/sanitizers.txt and test/long.txt, name tests that there are, each once for
-# a sanitizer; and nothing but the first decides what runs with sanitizers.
+# The lists of tests, test/sanitizers.txt and test/long.txt, name tests that there are, each once
+# for a sanitizer.
 . "${0%/*}/support/lib_script.sh"
 cd "$TAKT_ROOT" || exit 1
 
@@ -19,7 +19,8 @@ for san in address thread; do
     twice=$(names_of $san | sort | uniq -d)
     [ -z "$twice" ] || fail "sanitizers.txt: $san leaves out more than once: $twice"
 done
-[ "$(names_of address,undefined)" = "$(names_of address)" ] || fail "undefined changes what is left out"
+[ "$(names_of address,undefined)" = "$(names_of address)" ] ||
+    fail "undefined changes what is left out"
 [ -z "$(names_of '')" ] || fail "a build without sanitizers leaves out: $(names_of '')"
 odd=$(grep -nE ':$' test/sanitizers.txt | grep -vE '^[0-9]+:(any|address|thread), .{20}')
 [ -z "$odd" ] || fail "sanitizers.txt: no sanitizer or no reason: $odd"

@@ -16,13 +16,13 @@ compare() { # PRINTED FILE
     IFS= read -r -d '' again <"$scratch/again"
     [ $status != 0 ] || [ "$again" != "$printed" ] || return
     [[ $printed == *status:\ * && ! $again && -s $scratch/errors ]] && return
-    fail "takt report --$report ${options//,/ } ${2##*/}: other text than in the program:"
+    fail "takt report --$report ${options//,/ } ${2##*/}: not the text of the program:"
     diff "$1" "$scratch/again" | head -n 8 | cat -v | sed 's/^/    /'
     head -n 3 "$scratch/errors"
 }
 
-# Every report, format and width from the plain file, some from the packed one: how a file is packed,
-# a report cannot know.
+# Every report, format and width from the plain file, some from the packed one: how a file is
+# packed, a report cannot know.
 compare_all() { # MODE
     local texts i file
     "$TAKT_BUILD/test/cli/prog_same" "$scratch" "$1" >"$scratch/output" 2>"$scratch/errors" ||
