@@ -160,11 +160,10 @@ gpu_programs := $(if $(toolkit),$(patsubst %.cu,$(B)/%,$(wildcard test/gpu/gpu_*
 
 # test/*/test_NAME is a test; test/*/prog_NAME is a program that script tests run.
 cxx_tests := $(patsubst %.cpp,$(B)/%,$(wildcard test/*/test_*.cpp))
-# Tests with one thread have no races, so ThreadSanitizer builds skip them.
-one_thread := $(addprefix $(B)/test/unit/test_,chrome% config_% crash_safe fold% html_% perfetto% \
-    record_model report_% stacks_shown summary_% trace_open trace_order trace_public trace_read)
-tests     := $(filter-out $(if $(findstring thread,$(SAN)),$(one_thread)), \
-    $(patsubst %.c,$(B)/%,$(wildcard test/*/test_*.c)) $(cxx_tests))
+tests     := $(patsubst %.c,$(B)/%,$(wildcard test/*/test_*.c)) $(cxx_tests)
+# Builds with sanitizers do not build the tests that they leave out.
+left_out  := $(if $(SAN),$(addprefix $(B)/test/,$(shell test/support/left-out.sh '$(SAN)')))
+tests_here := $(filter-out $(left_out),$(tests))
 progs     := $(patsubst %.c,$(B)/%,$(wildcard test/*/prog_*.c))
 scripts   := $(wildcard test/check-*.sh test/*/check_*.sh test/*/check_*.py) \
              $(filter-out test/cli/lib_%,$(wildcard test/cli/*.sh))
@@ -459,7 +458,7 @@ check:
 	@test/support/install-packages.sh check
 	@+$(again) WERROR=1 check-built
 
-check-built: all $(tests) $(progs) $(inject) $(fault_host) $(sim_libs) $(if $(SAN),,$(if $(toolkit),gpu-kit-built))
+check-built: all $(tests_here) $(progs) $(inject) $(fault_host) $(sim_libs) $(if $(SAN),,$(if $(toolkit),gpu-kit-built))
 	@$(if $(SAN),,$(if $(call can,$(fuzz_cc) -fsanitize=fuzzer,LLVMFuzzerTestOneInput),$(MAKE) fuzz-built))
 	@$(test_env) T='$(T)' test/support/run-tests.sh \
 	    $(tests) $(addprefix $(B)/fuzz/,$(fuzzers)) $(scripts)
@@ -519,8 +518,9 @@ crash-built: $(addprefix $(B)/test/stress/prog_,crash crashing)
 	@$(test_env) CRASH_KILLS=1000 test/stress/check_crash.sh
 
 # Programs that look for ways in which Takt harms its host, for TAKT_STRESS seconds each.
-stress_tests := $(B)/test/unit/test_record_model $(addprefix $(B)/test/stress/test_, \
-    signals forks thread_ends comings misuse bounded_memory allocations)
+stress_tests := $(filter-out $(left_out),$(B)/test/unit/test_record_model \
+    $(addprefix $(B)/test/stress/test_, \
+    signals forks thread_ends comings misuse bounded_memory allocations))
 stress:
 	@+$(again) stress-built
 stress-built: libs $(stress_tests)

@@ -2,7 +2,6 @@
 # Every mismatch is told; the test ends with `finish`.
 # shellcheck shell=bash
 set -u
-case ${SAN-} in *thread*) echo "the command has one thread: runs without SAN=thread" && exit 77 ;; esac
 bin=$(cd "${TAKT_BIN:-bin}" && pwd) || exit 1
 takt=$bin/takt
 samples=$bin/samples
@@ -23,7 +22,8 @@ run() {
     ran=$*
     "$takt" "$@" >"$scratch/out" 2>"$scratch/err" </dev/null
     status=$?
-    out=$(tr -d '\0' <"$scratch/out") err=$(tr -d '\0' <"$scratch/err")
+    # The shell drops what is zero, and says so.
+    { out=$(<"$scratch/out") err=$(<"$scratch/err"); } 2>/dev/null
 }
 
 status_is() { [ "$status" = "$1" ] || fail "ended with $status and not $1" "$out$err"; }

@@ -1,5 +1,5 @@
-/* Prints every report of a recording in every format, beside the recording's own file; the script
- * same_text.sh compares them with what `takt report` prints from the file.
+/* Prints every report of a recording in every format, beside the recording's own file; the scripts
+ * same_text_*.sh compare them with what `takt report` prints from the file.
  *
  *     prog_same DIRECTORY trace|summary|both|flight
  *

@@ -3,7 +3,6 @@
 # stores and no atomic; a kernel has a single atomic, in the function that takes a segment. A view
 # stays in registers. With TAKT_DISABLE nothing is left.
 . "${0%/*}/../support/lib_script.sh"
-[ -z "${SAN-}" ] || { echo "compiled in the build without SAN" && exit 77; }
 nvcc=${CUDA_HOME:-/usr/local/cuda}/bin/nvcc
 [ -x "$nvcc" ] || { echo "needs nvcc" && exit 77; }
 

@@ -111,8 +111,6 @@ def faults_of(root, verb):
 
 
 def main():
-    if lib_faults.cannot_run():
-        return 77
     is_all = sys.argv[1:2] not in ([], ["some"])
     verbs = [v for v in VERBS if sys.argv[1:] in ([], ["all"], ["some"]) or v in sys.argv[1:]]
     random.seed(20)

@@ -122,8 +122,6 @@ def faults_of(root, form):
 
 
 def main():
-    if lib_faults.cannot_run():
-        return 77
     is_all = sys.argv[1:2] not in ([], ["some"])
     forms = [f for f in FORMS if sys.argv[1:] in ([], ["all"], ["some"]) or f in sys.argv[1:]]
     random.seed(20)

@@ -8,13 +8,6 @@ BUILD, TAKT = os.environ["TAKT_BUILD"], os.path.join(os.environ["TAKT_BIN"], "ta
 INJECT = os.path.join(BUILD, "test/faults/libinject.so")
 
 
-def cannot_run():
-    if "thread" in os.environ.get("SAN", ""):
-        print("ThreadSanitizer does not run behind a preloaded malloc")
-        return True
-    return False
-
-
 class Hung:
     returncode, stdout, stderr = None, b"", b""
 

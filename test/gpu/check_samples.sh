@@ -2,7 +2,6 @@
 # The samples in CUDA print on the stand-ins what their comments promise, and on a machine without a
 # device they say so and end.
 . "${0%/*}/../support/lib_script.sh"
-[ -z "${SAN-}" ] || { echo "run in the build without SAN" && exit 77; }
 samples=$TAKT_BIN/samples
 [ -x "$samples/graph" ] || { echo "needs nvcc" && exit 77; }
 root=$PWD

@@ -2,7 +2,6 @@
 # Installs into a stage and uses what lies there as a stranger would: pkg-config shared and static,
 # CMake, the command; then uninstalls, which must leave no file.
 set -euo pipefail
-[ -z "${SAN-}" ] || { echo "installed from the build without SAN" && exit 77; }
 cd "${TAKT_ROOT:-$(dirname "$0")/../..}"
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT

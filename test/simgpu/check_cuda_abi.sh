@@ -2,7 +2,6 @@
 # Compares what the stand-ins for libcuda and libcudart declare - signatures, values, layouts, ids of
 # callbacks - with the headers of a CUDA toolkit, where one is found.
 set -euo pipefail
-[ -z "${SAN-}" ] || { echo "compared in the build without SAN" && exit 77; }
 cd "${TAKT_ROOT:-$(dirname "$0")/../..}/test/simgpu"
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT

@@ -5,7 +5,6 @@
 need python3
 python3 -c 'import sqlite3; assert sqlite3.sqlite_version_info >= (3, 28)' 2>/dev/null ||
     { echo "needs python3 with SQLite 3.28" && exit 77; }
-case ${SAN-} in *thread*) echo "runs in the builds without SAN=thread" && exit 77 ;; esac
 root=$(cd "${0%/*}/../.." && pwd) || exit 1
 build=$(cd "${TAKT_BUILD:-build}" && pwd) || exit 1
 support=$root/test/support

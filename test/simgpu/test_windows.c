@@ -6,6 +6,7 @@
 
 #include "trace/model.h"
 
+#include "support/sanitized.h"
 #include "support/test.h"
 
 #include <takt/takt.h>
@@ -556,11 +557,12 @@ TEST_WITH(launches_between_summaries_are_missing_in_none, use_first_device, NULL
                                            .mode = TAKT_MODE_SUMMARY,
                                            .schedule = {.active = 1},
                                            .on_trace = count_phantoms};
+    const int rounds = IS_SANITIZED ? 30 : 300;
     sim_script("kernel=1000");
     assert_int_equal(takt_profiler_create(&options, &profiler), TAKT_OK);
     assert_int_equal(takt_profiler_start(profiler), TAKT_OK);
     assert_int_equal(pthread_create(&thread, NULL, launch_until_it_is_over, NULL), 0);
-    for (int i = 0; i < MANY; i++) {
+    for (int i = 0; i < rounds; i++) {
         launch("k");
         assert_int_equal(takt_profiler_step(profiler), TAKT_OK);
     }

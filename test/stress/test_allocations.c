@@ -4,8 +4,7 @@
  * too. */
 #include "record/log.h"
 #include "record/allocations.h"
-#include "stress.h"
-
+#include "support/sanitized.h"
 #include "support/test.h"
 
 #include <takt/takt.h>
@@ -21,7 +20,7 @@
 enum {
     THREADS = 8,
     BLOCKS = 6000, /* of the model; live ones come to half of them */
-    CALLS = STRESS_IS_SANITIZED ? 20000 : 200000
+    CALLS = IS_SANITIZED ? 20000 : 200000
 };
 
 /* ---- The model ------------------------------------------------------------------------------- */
@@ -270,7 +269,7 @@ static void report_in_child(void)
 
 TEST(a_child_reports_though_others_held_locks)
 {
-#if STRESS_IS_SANITIZED
+#if IS_SANITIZED
     skip(); /* the sanitizer's own locks may be held in the child */
 #endif
     pthread_t threads[2];

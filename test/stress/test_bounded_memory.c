@@ -1,7 +1,6 @@
 /* Texts that never come twice, for as long as it takes: memory stays within what max_memory allows,
  * what finds no room is counted, and most of it is given back with the profiler. */
-#include "stress.h"
-
+#include "support/sanitized.h"
 #include "support/test.h"
 
 #include <takt/takt.h>
@@ -103,7 +102,7 @@ TEST(texts_take_no_more_than_their_share)
     print_message("%zu KiB more after %zu MiB of texts\n", grown >> 10,
                   (sizeof cases / sizeof *cases * TEXTS * TEXT_BYTES) >> 20);
     /* sanitizers keep what was freed, and more beside it */
-    assert_true(grown < (STRESS_IS_SANITIZED ? 48 : 8) << 20);
+    assert_true(grown < (IS_SANITIZED ? 48 : 8) << 20);
 }
 
 static const char *last_value(const takt_trace *trace)

@@ -1,6 +1,5 @@
 /* A program of several threads forks at every phase of a recording, in every way there is. Children
  * do everything that the interface has; none of them hangs, and the program's recording goes on. */
-#include "stress.h"
 #include "support/test.h"
 #include "support/emulated.h"
 
@@ -225,10 +224,6 @@ TEST(fork_beside_threads)
 
 int main(void)
 {
-    if (STRESS_IS_SANITIZED) {
-        puts("a child of fork() may find the sanitizer's own allocator locked: runs without SAN");
-        return 77;
-    }
     if (test_runner()) {
         puts("the emulator ends when a program of several threads makes the bare system call");
         return 77;

@@ -1,7 +1,6 @@
 /* Wrong and right calls at random, on several threads, while cycles come and go: nothing
  * crashes, spans still nest, and every begin that was made becomes a span or a counted loss. */
-#include "stress.h"
-
+#include "support/sanitized.h"
 #include "support/test.h"
 
 #include <takt/takt.h>
@@ -11,7 +10,7 @@
 
 enum {
     THREADS = 3,
-    OPERATIONS = STRESS_IS_SANITIZED ? 20000 : 120000, /* of each thread */
+    OPERATIONS = IS_SANITIZED ? 20000 : 120000, /* of each thread */
     DEEPEST = 40
 };
 
@@ -252,7 +251,7 @@ TEST(any_mode_bears_it)
  * ----------------------------------------------------------------------------- */
 
 enum {
-    PAIRS = STRESS_IS_SANITIZED ? 20000 : 200000
+    PAIRS = IS_SANITIZED ? 20000 : 200000
 };
 
 /* By kind of track: some tasks have been open since the test before. */

@@ -141,10 +141,6 @@ int main(void)
         puts("no process_vm_readv() here: a thread's last destructors must not record then");
         return 77;
     }
-#ifdef __SANITIZE_THREAD__
-    puts("ThreadSanitizer forgets a thread before its last destructors: runs without SAN=thread");
-    return 77;
-#endif
     pthread_key_create(&early_key, destroy);
     make_span();
     takt_thread_name("main"); /* Takt makes its key */

@@ -10,11 +10,13 @@
 #     TAKT_ROOT TAKT_BUILD TAKT_BIN TAKT_LIB    folders
 #     CC CXX SAN                                as make had them
 #     TEST_RUNNER                               an emulator's command that programs run through
+#     TEST_NAMES                                names of all tests that the runner was given
 #
 # Of a test that passed, lines "case left out: NAME: WHY" are shown and counted: test/support/skip.h.
-# TEST_JOBS tests run at a time (3, since some only wait). One that is not done after TEST_SECONDS
-# (900) hangs: the longest takes one or two minutes on a slow machine. T=word picks the tests whose
-# name has that word.
+# Tests of test/sanitizers.txt that SAN leaves out do not run; they are counted. Those of
+# test/long.txt run first. TEST_JOBS tests run at a time (3, since some only wait). One that is not
+# done after TEST_SECONDS (900) hangs: the longest takes a minute on a slow machine. T=word picks the
+# tests whose name has that word.
 set -u
 
 root=$(cd "$(dirname "$0")/../.." && pwd)
@@ -100,22 +102,40 @@ export UNRANDOMISED
 python=$(python3 -c 'import os, sys; print(os.path.dirname(sys.executable))' 2>/dev/null)
 [ -z "$python" ] || export PATH=$python:$PATH
 
+# By default each process waits for a second at its end, for threads that may still race.
+export TSAN_OPTIONS="atexit_sleep_ms=20 ${TSAN_OPTIONS-}"
 export UBSAN_OPTIONS=${UBSAN_OPTIONS:-print_stacktrace=1} LC_ALL=C TZ=UTC0
 unset TAKT_CONFIG TAKT_OPTIONS TAKT_LOG NVTX_INJECTION64_PATH COLUMNS NO_COLOR
 
-chosen=()
+TEST_NAMES=$(for test in "$@"; do name_of "$test"; done)
+export TEST_NAMES
+left_out=$(test/support/left-out.sh "$SAN")
+long=$(grep -v '^#' test/long.txt)
+is_among() { [[ $'\n'$2$'\n' == *$'\n'$1$'\n'* ]]; } # NAME NAMES
+
+first=() others=() not_here=0
 for test in "$@"; do
-    [[ $(name_of "$test") != *"${T-}"* ]] || chosen+=("$test")
+    name=$(name_of "$test")
+    [[ $name == *"${T-}"* ]] || continue
+    if is_among "$name" "$left_out"; then
+        not_here=$((not_here + 1))
+    elif is_among "$name" "$long"; then
+        first+=("$test")
+    else
+        others+=("$test")
+    fi
 done
-export TEST_COUNT=${#chosen[@]}
-[ "$TEST_COUNT" = 0 ] || printf '%s\0' "${chosen[@]}" | xargs -0 -n 1 -P "${TEST_JOBS:-3}" "$0" --one
+export TEST_COUNT=$((${#first[@]} + ${#others[@]}))
+[ "$TEST_COUNT" = 0 ] ||
+    printf '%s\0' "${first[@]}" "${others[@]}" | xargs -0 -n 1 -P "${TEST_JOBS:-3}" "$0" --one
 
 count() {
     find "$RESULTS" -name result -exec head -n 1 {} \; | grep -c "^$1 "
 }
-left_out=$(find "$RESULTS" -name result -exec cat {} + | grep -c '^    case left out: ')
-[ "$left_out" = 0 ] || echo "$left_out cases of tests that passed were left out"
+cases=$(find "$RESULTS" -name result -exec cat {} + | grep -c '^    case left out: ')
+[ "$cases" = 0 ] || echo "$cases cases of tests that passed were left out"
 passed=$(count ok) failed=$(count FAILED) skipped=$(count skipped)
 [ "$TEST_COUNT" -lt 20 ] || slowest
-echo "$passed passed, $failed failed, $skipped skipped"
+[ "$not_here" = 0 ] || by_list=", $not_here left out by test/sanitizers.txt"
+echo "$passed passed, $failed failed, $skipped skipped${by_list-}"
 [ "$failed" = 0 ] && [ "$passed" -gt 0 ]

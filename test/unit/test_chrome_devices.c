@@ -268,11 +268,11 @@ TEST(devices_are_described)
 
 /* ---- Whole files ----------------------------------------------------------------------------- */
 
-static takt_trace *make_busy(void)
+static takt_trace *make_busy(uint32_t launches)
 {
     takt_trace *trace = make_devices();
     uint32_t step = add_scope(trace, "step");
-    for (uint32_t i = 0; i < 20000; i++) {
+    for (uint32_t i = 0; i < launches; i++) {
         uint64_t begin = 100 * (uint64_t)i;
         uint32_t span = add_span(trace, 0, step, begin, begin + 90);
         add_call(trace, i % 2 ? "cudaLaunchKernel" : "cuMemcpyHtoDAsync_v2",
@@ -320,7 +320,7 @@ static void check_rules(const takt_trace *trace, uint64_t max_bytes, const char 
 
 TEST(files_with_devices_follow_every_rule)
 {
-    takt_trace *trace = make_busy();
+    takt_trace *trace = make_busy(20000);
     check_rules(trace, 0, "sph.0.trace.json");
     check_rules(trace, 4000000, "sph.0.trace.3.json");
     takt_trace_release(trace);
@@ -365,7 +365,7 @@ static size_t count_category(const json_t *json, const char *category, int64_t p
 /* Streams of two devices may have the same number, which Holistic Trace Analysis takes for one. */
 TEST(a_file_of_one_device_is_a_rank_of_its_own)
 {
-    takt_trace *trace = make_busy();
+    takt_trace *trace = make_busy(1000);
     trace->facts.rank = 3;
     trace->facts.world_size = 8;
     json_t *all = chosen_json(trace, NULL, false);
@@ -387,7 +387,7 @@ TEST(a_file_of_one_device_is_a_rank_of_its_own)
 
 TEST(waits_can_be_left_out)
 {
-    takt_trace *trace = make_busy();
+    takt_trace *trace = make_busy(1000);
     json_t *all = chosen_json(trace, NULL, false);
     json_t *few = chosen_json(trace, NULL, true);
     assert_true(count_category(all, "cuda_sync", 0) > 0);

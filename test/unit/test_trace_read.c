@@ -1,4 +1,5 @@
 /* Files that are cut, damaged, packed, foreign or of another time. */
+#include "support/sanitized.h"
 #include "support/test.h"
 #include "support/trace_build.h"
 
@@ -175,8 +176,9 @@ TEST(any_flipped_bit_is_survived)
     takt_trace *trace = whole_trace();
     trace->facts.has_spans = true;
     memory_sink file = write_trace(finished(trace));
+    const size_t stride = IS_SANITIZED ? 3 : 1; /* each byte and each place in a byte is among them */
     size_t refused = 0;
-    for (size_t bit = 0; bit < 8 * file.size; bit++) {
+    for (size_t bit = 0; bit < 8 * file.size; bit += stride) {
         file.data[bit / 8] ^= (char)(1 << bit % 8);
         outcome out = try_bytes(file.data, file.size);
         if (out.status == TAKT_OK) {
@@ -191,7 +193,7 @@ TEST(any_flipped_bit_is_survived)
         takt_trace_release(out.trace);
         file.data[bit / 8] ^= (char)(1 << bit % 8);
     }
-    assert_true(refused > file.size);
+    assert_true(refused > file.size / stride);
     takt_trace_release(trace);
     tkt_free(file.data);
 }

@@ -1,0 +1,4 @@
+#!/bin/bash
+# What the program prints of a trace with a summary is what `takt report` prints from its file.
+. "${0%/*}/lib_same.sh"
+compare_all both
