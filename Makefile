@@ -134,8 +134,8 @@ openmp = $(if $(and $(if $(findstring thread,$(SAN)),,yes),$(call can,$(CC) -fop
 # $(call objects,SOURCES) lists their object files.
 objects = $(addprefix $(B)/obj/,$(addsuffix .o,$(basename $(1))))
 
-cli_objects  := $(call objects,$(wildcard src/cli/*.c src/cli/*/*.c))
-lib_objects  := $(call objects,$(filter-out src/cli/%,$(wildcard src/*/*.c)))
+cli_objects  := $(call objects,$(wildcard src/import/*.c src/cli/*.c src/cli/*/*.c))
+lib_objects  := $(call objects,$(filter-out src/import/% src/cli/%,$(wildcard src/*/*.c)))
 # Sources that only the command needs. They are not in the shared library, and programs that link
 # the archive do not pull them in.
 command_only := $(call objects,$(addprefix src/,config/page.c trace/resolve.c))
