@@ -199,7 +199,7 @@ has_dw     := $(call found,libdw)
 cli_can    := $(strip $(if $(has_sqlite),-DTKT_HAVE_SQLITE) \
     $(if $(has_server),-DTKT_HAVE_MICROHTTPD) $(if $(has_dw),-DTKT_HAVE_DW))
 cli_libs   := $(if $(has_sqlite),-lsqlite3) $(if $(has_server),-lmicrohttpd) $(if $(has_dw),-ldw)
-$(B)/obj/src/cli/%.o:    flags = $(c_ours) $(cli_can)
+$(B)/obj/src/cli/%.o $(B)/obj/src/import/%.o: flags = $(c_ours) $(cli_can)
 
 # The page of `takt report --html` is assembled here and embedded in the command.
 html_page := $(addprefix $(B)/html/,head.html tail.html)

@@ -147,6 +147,9 @@ typedef struct imp_work {
 
 void imp_build_work(imp_build *build, const imp_work *work);
 
+/* Fills in the occupancy of a kernel, if the device's properties are known. */
+void imp_build_occupancy(imp_build *build, imp_work *work);
+
 /* Adds a wait; its call is found by correlation and process. */
 void imp_build_wait(imp_build *build, const tkt_wait *wait, uint32_t process);
 void imp_build_overhead(imp_build *build, const char *name, uint32_t thread, uint64_t begin_ns,

@@ -133,6 +133,13 @@ void imp_build_overhead(imp_build *build, const char *name, uint32_t thread, uin
     imp_build_extend(build, begin_ns, end_ns);
 }
 
+void imp_build_occupancy(imp_build *build, imp_work *work)
+{
+    const tkt_device *device = imp_build_device(build, work->device);
+    if (device)
+        tkt_occupancy_fill(&work->shape, device);
+}
+
 /* ---- Grids of calls -------------------------------------------------------------------------- */
 
 void imp_build_grid(imp_build *build, uint32_t correlation, const imp_grid *grid)

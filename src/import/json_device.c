@@ -1,7 +1,6 @@
 /* Events of devices, and the list of devices. */
 #include "import/json.h"
 
-#include "cuda/kernel.h"
 #include "cuda/kinds.h"
 #include "trace/devices.h"
 
@@ -135,9 +134,7 @@ bool imp_json_take_kernel(imp_json *json, const imp_event *event)
     shape->local_bytes = (uint32_t)imp_json_uint(json, "local memory per thread");
     shape->graph = (uint32_t)imp_json_uint(json, "graph id");
     shape->graph_node = imp_json_uint(json, "graph node id");
-    const tkt_device *device = imp_build_device(&json->build, work.device);
-    if (device)
-        tkt_occupancy_fill(shape, device);
+    imp_build_occupancy(&json->build, &work);
     if (imp_real(imp_json_arg(json, "theoretical occupancy %"), &percent) && percent > 0 &&
         percent <= 100)
         shape->occupancy = (uint16_t)(percent * 100 + 0.5);

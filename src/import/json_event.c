@@ -250,27 +250,11 @@ static bool take_takts_annotation(imp_json *json, const imp_event *event, imp_wh
     return true;
 }
 
-/* The number in "ProfilerStep#7". */
-static bool is_step(imp_text name, uint64_t *number)
-{
-    static const char head[] = "ProfilerStep#";
-    size_t size = sizeof head - 1;
-    imp_value digits = {.kind = IMP_WORD};
-    int64_t value;
-    if (name.size <= size || memcmp(name.bytes, head, size) != 0)
-        return false;
-    digits.bytes = (const uint8_t *)name.bytes + size;
-    digits.size = name.size - size;
-    if (!imp_integer(&digits, &value) || value < 0)
-        return false;
-    *number = (uint64_t)value;
-    return true;
-}
-
 static bool take_annotation(imp_json *json, const imp_event *event, imp_what *what)
 {
     uint64_t number;
-    if (is_step(imp_json_text(json, &event->name), &number)) {
+    imp_text name = imp_json_text(json, &event->name);
+    if (imp_step_number(name.bytes, name.size, &number)) {
         imp_build_step(&json->build, number, event->begin_ns, event->end_ns);
         if (json->is_takt)
             return true;
@@ -324,40 +308,44 @@ typedef enum slice_kind {
 } slice_kind;
 
 /* Categories, and the names of 2021. */
+#define CATEGORY(text) sizeof text - 1, text
+
 static const struct category {
+    size_t size;
     const char *name;
     slice_kind kind;
     imp_json_taker take;
     const char *category; /* of the spans; NULL: the same name */
 } categories[] = {
-    {"cpu_op", SLICE_OPERATOR, NULL, NULL},
-    {"Operator", SLICE_OPERATOR, NULL, "cpu_op"},
-    {"user_annotation", SLICE_ANNOTATION, NULL, NULL},
-    {"python_function", SLICE_PYTHON, NULL, NULL},
-    {"cuda_runtime", SLICE_CALL, NULL, NULL},
-    {"cuda_driver", SLICE_CALL, NULL, NULL},
-    {"Runtime", SLICE_CALL, NULL, "cuda_runtime"},
-    {"hip_runtime", SLICE_CALL, NULL, NULL},
-    {"mtia_runtime", SLICE_CALL, NULL, NULL},
-    {"xpu_runtime", SLICE_CALL, NULL, NULL},
-    {"privateuse1_runtime", SLICE_CALL, NULL, NULL},
-    {"Trace", SLICE_IGNORED, NULL, NULL},
-    {"kernel", SLICE_DEVICE, imp_json_take_kernel, NULL},
-    {"Kernel", SLICE_DEVICE, imp_json_take_kernel, NULL},
-    {"gpu_memcpy", SLICE_DEVICE, imp_json_take_memcpy, NULL},
-    {"Memcpy", SLICE_DEVICE, imp_json_take_memcpy, NULL},
-    {"gpu_memset", SLICE_DEVICE, imp_json_take_memset, NULL},
-    {"Memset", SLICE_DEVICE, imp_json_take_memset, NULL},
-    {"cuda_sync", SLICE_DEVICE, imp_json_take_wait, NULL},
-    {"overhead", SLICE_DEVICE, imp_json_take_overhead, NULL},
-    {"gpu_user_annotation", SLICE_DEVICE, imp_json_take_annotation, NULL},
+    {CATEGORY("cpu_op"), SLICE_OPERATOR, NULL, NULL},
+    {CATEGORY("Operator"), SLICE_OPERATOR, NULL, "cpu_op"},
+    {CATEGORY("user_annotation"), SLICE_ANNOTATION, NULL, NULL},
+    {CATEGORY("python_function"), SLICE_PYTHON, NULL, NULL},
+    {CATEGORY("cuda_runtime"), SLICE_CALL, NULL, NULL},
+    {CATEGORY("cuda_driver"), SLICE_CALL, NULL, NULL},
+    {CATEGORY("Runtime"), SLICE_CALL, NULL, "cuda_runtime"},
+    {CATEGORY("hip_runtime"), SLICE_CALL, NULL, NULL},
+    {CATEGORY("mtia_runtime"), SLICE_CALL, NULL, NULL},
+    {CATEGORY("xpu_runtime"), SLICE_CALL, NULL, NULL},
+    {CATEGORY("privateuse1_runtime"), SLICE_CALL, NULL, NULL},
+    {CATEGORY("Trace"), SLICE_IGNORED, NULL, NULL},
+    {CATEGORY("kernel"), SLICE_DEVICE, imp_json_take_kernel, NULL},
+    {CATEGORY("Kernel"), SLICE_DEVICE, imp_json_take_kernel, NULL},
+    {CATEGORY("gpu_memcpy"), SLICE_DEVICE, imp_json_take_memcpy, NULL},
+    {CATEGORY("Memcpy"), SLICE_DEVICE, imp_json_take_memcpy, NULL},
+    {CATEGORY("gpu_memset"), SLICE_DEVICE, imp_json_take_memset, NULL},
+    {CATEGORY("Memset"), SLICE_DEVICE, imp_json_take_memset, NULL},
+    {CATEGORY("cuda_sync"), SLICE_DEVICE, imp_json_take_wait, NULL},
+    {CATEGORY("overhead"), SLICE_DEVICE, imp_json_take_overhead, NULL},
+    {CATEGORY("gpu_user_annotation"), SLICE_DEVICE, imp_json_take_annotation, NULL},
 };
 
 static const struct category *find_category(const imp_value *name)
 {
-    static const struct category other = {"", SLICE_OTHER, NULL, NULL};
+    static const struct category other = {CATEGORY(""), SLICE_OTHER, NULL, NULL};
     for (size_t i = 0; i < sizeof categories / sizeof *categories; i++)
-        if (imp_is(name, categories[i].name))
+        if (name->size == categories[i].size &&
+            memcmp(name->bytes, categories[i].name, name->size) == 0)
             return &categories[i];
     return &other;
 }
@@ -506,24 +494,36 @@ static bool take_metadata(imp_json *json, const imp_event *event)
 
 /* ---- All ------------------------------------------------------------------------------------- */
 
+/* Where the value of this key belongs; NULL for other keys. */
+static imp_value *find_place(imp_event *event, const imp_value *key)
+{
+    switch (key->size) {
+    case 2:
+        if (imp_is(key, "ph"))
+            return &event->phase;
+        return imp_is(key, "ts") ? &event->time : imp_is(key, "id") ? &event->id : NULL;
+    case 3:
+        if (imp_is(key, "pid"))
+            return &event->process;
+        if (imp_is(key, "tid"))
+            return &event->thread;
+        return imp_is(key, "cat") ? &event->category
+               : imp_is(key, "dur") ? &event->duration
+                                    : NULL;
+    case 4:
+        return imp_is(key, "name") ? &event->name : imp_is(key, "args") ? &event->args : NULL;
+    default:
+        return NULL;
+    }
+}
+
 static void find_members(imp_json *json, imp_event *event)
 {
-    static const struct {
-        const char *key;
-        size_t offset;
-    } members[] = {
-        {"ph", offsetof(imp_event, phase)},    {"cat", offsetof(imp_event, category)},
-        {"name", offsetof(imp_event, name)},   {"pid", offsetof(imp_event, process)},
-        {"tid", offsetof(imp_event, thread)},  {"ts", offsetof(imp_event, time)},
-        {"dur", offsetof(imp_event, duration)}, {"id", offsetof(imp_event, id)},
-        {"args", offsetof(imp_event, args)},
-    };
     *event = (imp_event){0};
     for (uint32_t i = 0; i < json->object.count; i++) {
-        const imp_member *member = &json->object.members[i];
-        for (size_t k = 0; k < sizeof members / sizeof *members && member->key.size <= 4; k++)
-            if (imp_is(&member->key, members[k].key))
-                *(imp_value *)((char *)event + members[k].offset) = member->value;
+        imp_value *place = find_place(event, &json->object.members[i].key);
+        if (place)
+            *place = json->object.members[i].value;
     }
 }
 

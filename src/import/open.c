@@ -4,6 +4,7 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "import/json.h"
+#include "import/nsys.h"
 #include "trace/read.h"
 
 #include <string.h>
@@ -50,7 +51,9 @@ takt_status imp_open(const char *path, takt_trace **out, takt_error *error)
     takt_status status = tkt_input_open(&input, path, error);
     if (status != TAKT_OK)
         return status;
-    status = read_input(&input, path, out, error);
+    bool is_database = begins_with(&input, "SQLite format 3");
+    if (!is_database)
+        status = read_input(&input, path, out, error);
     tkt_input_close(&input);
-    return status;
+    return is_database ? imp_nsys_read(path, out, error) : status;
 }

@@ -207,18 +207,3 @@ imp_result imp_scan_object(const uint8_t **place, const uint8_t *end, imp_quotes
             return IMP_BAD;
     }
 }
-
-bool imp_is(const imp_value *value, const char *text)
-{
-    return strlen(text) == value->size && memcmp(value->bytes, text, value->size) == 0;
-}
-
-const imp_value *imp_find(const imp_object *object, const char *key)
-{
-    static const imp_value none;
-    for (uint32_t i = 0; i < object->count; i++) {
-        if (imp_is(&object->members[i].key, key))
-            return &object->members[i].value;
-    }
-    return &none;
-}

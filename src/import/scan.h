@@ -8,6 +8,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 typedef enum imp_kind {
     IMP_NONE, /* there is no such member */
@@ -65,10 +66,23 @@ imp_result imp_scan_key(const uint8_t **at, const uint8_t *end, imp_quotes quote
 /* The first byte from `at` on that is not white space, or `end`. */
 const uint8_t *imp_skip_space(const uint8_t *at, const uint8_t *end);
 
-/* The value of the first member with this key; of kind IMP_NONE if there is none. */
-const imp_value *imp_find(const imp_object *object, const char *key);
+/* Whether the value's bytes are these. Inlined, so that the length of a constant text is one. */
+static inline bool imp_is(const imp_value *value, const char *text)
+{
+    size_t size = strlen(text);
+    return value->size == size && memcmp(value->bytes, text, size) == 0;
+}
 
-bool imp_is(const imp_value *value, const char *text);
+/* The value of the first member with this key; of kind IMP_NONE if there is none. */
+static inline const imp_value *imp_find(const imp_object *object, const char *key)
+{
+    static const imp_value none;
+    for (uint32_t i = 0; i < object->count; i++) {
+        if (imp_is(&object->members[i].key, key))
+            return &object->members[i].value;
+    }
+    return &none;
+}
 
 /* ======== Values ======== */
 
@@ -84,6 +98,9 @@ bool imp_real(const imp_value *value, double *out);
 /* A decimal number of microseconds as nanoseconds, exactly; further digits are rounded, half up.
  * False for negative and impossible times, too. */
 bool imp_time(const imp_value *value, int64_t *ns);
+
+/* The number in "ProfilerStep#7", torch's name for a step. */
+bool imp_step_number(const char *name, size_t size, uint64_t *out);
 
 /* Reads an array of up to `most` whole numbers; returns their count. */
 size_t imp_integers(const imp_value *array, int64_t *out, size_t most);

@@ -212,3 +212,17 @@ size_t imp_integers(const imp_value *array, int64_t *out, size_t most)
     }
     return count;
 }
+
+bool imp_step_number(const char *name, size_t size, uint64_t *out)
+{
+    static const char head[] = "ProfilerStep#";
+    size_t head_size = sizeof head - 1;
+    int64_t number;
+    if (size <= head_size || memcmp(name, head, head_size) != 0)
+        return false;
+    imp_value digits = {(const uint8_t *)name + head_size, size - head_size, IMP_WORD, false};
+    if (!imp_integer(&digits, &number) || number < 0)
+        return false;
+    *out = (uint64_t)number;
+    return true;
+}
