@@ -49,28 +49,29 @@ static void take_thread(imp_nsys *nsys, sqlite3_stmt *row)
 }
 
 static const imp_column gpu_columns[] = {
-    {"id", NULL},           {"name", "''"},          {"computeMajor", "0"}, {"computeMinor", "0"},
+    {"id", NULL},           {"cuDevice", "NULL"}, {"name", "''"},          {"computeMajor", "0"}, {"computeMinor", "0"},
     {"smCount", "0"},       {"totalMemory", "0"},    {"threadsPerWarp", "0"},
     {"maxBlocksPerSm", "0"}, {"maxWarpsPerSm", "0"}, {"maxRegistersPerSm", "0"},
     {"maxRegistersPerBlock", "0"}, {"maxShmemPerSm", "0"}, {"maxShmemPerBlock", "0"}};
 
 static void take_gpu(imp_nsys *nsys, sqlite3_stmt *row)
 {
-    tkt_device *device = imp_build_device(&nsys->build, imp_column_u64(row, 0));
+    bool has_number = sqlite3_column_type(row, 1) != SQLITE_NULL; /* CUDA's, as activities have */
+    tkt_device *device = imp_build_device(&nsys->build, imp_column_u64(row, has_number));
     if (!device)
         return;
-    device->name = text_of(nsys, row, 1);
-    device->major = imp_column_u32(row, 2);
-    device->minor = imp_column_u32(row, 3);
-    device->multiprocessors = imp_column_u32(row, 4);
-    device->memory_bytes = imp_column_u64(row, 5);
-    device->warp_size = imp_column_u32(row, 6);
-    device->max_blocks_per_multiprocessor = imp_column_u32(row, 7);
-    device->max_threads_per_multiprocessor = imp_column_u32(row, 8) * device->warp_size;
-    device->registers_per_multiprocessor = imp_column_u32(row, 9);
-    device->registers_per_block = imp_column_u32(row, 10);
-    device->shared_per_multiprocessor = imp_column_u32(row, 11);
-    device->shared_per_block = imp_column_u32(row, 12);
+    device->name = text_of(nsys, row, 2);
+    device->major = imp_column_u32(row, 3);
+    device->minor = imp_column_u32(row, 4);
+    device->multiprocessors = imp_column_u32(row, 5);
+    device->memory_bytes = imp_column_u64(row, 6);
+    device->warp_size = imp_column_u32(row, 7);
+    device->max_blocks_per_multiprocessor = imp_column_u32(row, 8);
+    device->max_threads_per_multiprocessor = imp_column_u32(row, 9) * device->warp_size;
+    device->registers_per_multiprocessor = imp_column_u32(row, 10);
+    device->registers_per_block = imp_column_u32(row, 11);
+    device->shared_per_multiprocessor = imp_column_u32(row, 12);
+    device->shared_per_block = imp_column_u32(row, 13);
 }
 
 /* Domains and categories of NVTX, before the ranges that are in them. */
