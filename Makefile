@@ -377,6 +377,9 @@ $(if $(toolkit),$(dir_samples)): linker = $(CXX)
 $(if $(toolkit),$(dir_samples)): link_flags = $(openmp) $(cuda_link)
 $(B)/takt-bench:   link_flags = $(lttng_libs)
 $(B)/fuzz_%:       link_flags = -fsanitize=fuzzer
+# The command's reader of JSON, for its tests.
+json_objects := $(call objects,$(filter-out src/import/nsys% src/import/open%,$(wildcard src/import/*.c)))
+$(B)/fuzz_import $(filter $(B)/test/import/%,$(tests)): $(json_objects)
 
 $(BIN)/takt:       link_flags = $(cli_libs)
 $(BIN)/takt: $(cli_objects) $(static)

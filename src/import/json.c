@@ -46,23 +46,34 @@ static bool runs_on(const uint8_t *begin, const uint8_t *end)
     return first && find(first + 1, end, PHASE);
 }
 
-/* Goes to the next event, behind its brace. False if there is none. */
-static bool skip_event(imp_json *json)
+/* Finds the first "ph" from `offset` on, counted from the window's begin. False if there is none. */
+static bool find_phase(imp_json *json, size_t offset, size_t *found)
 {
     tkt_input_window *window = &json->input->window;
-    const uint8_t *own, *next;
-    json->build.trace->losses[TAKT_LOSS_SKIPPED_EVENTS]++;
-    while (!(own = find(window->at, window->end, PHASE)))
+    for (;;) {
+        const uint8_t *phase = find(window->at + offset, window->end, PHASE);
+        if (phase) {
+            *found = (size_t)(phase - window->at);
+            return true;
+        }
         if (!grow(json))
             return false;
-    while (!(next = find(own + 1, window->end, PHASE))) {
-        size_t offset = (size_t)(own - window->at);
-        if (!grow(json))
-            return false;
-        own = window->at + offset;
     }
-    const uint8_t *brace = memrchr(own, '{', (size_t)(next - own));
-    window->at = brace ? brace + 1 : next;
+}
+
+/* Goes to the next event, behind its brace. `has_begun`: the first "ph" from here on belongs to the
+ * broken one. False if there is none. */
+static bool skip_event(imp_json *json, bool has_begun)
+{
+    tkt_input_window *window = &json->input->window;
+    size_t own = 0, next;
+    json->build.trace->losses[TAKT_LOSS_SKIPPED_EVENTS]++;
+    if (has_begun && !find_phase(json, 0, &own))
+        return false;
+    if (!find_phase(json, own + has_begun, &next))
+        return false;
+    const uint8_t *brace = memrchr(window->at + own, '{', next - own);
+    window->at = brace ? brace + 1 : window->at + next;
     return true;
 }
 
@@ -110,7 +121,7 @@ static bool take_event(imp_json *json)
                 json->build.trace->losses[TAKT_LOSS_SKIPPED_EVENTS]++;
             return true;
         }
-        if (!skip_event(json))
+        if (!skip_event(json, true))
             return false;
     }
 }
@@ -131,7 +142,7 @@ static bool take_events(imp_json *json)
             continue;
         }
         json->input->window.at += next == '{';
-        if (next != '{' && !skip_event(json))
+        if (next != '{' && !skip_event(json, false))
             return false;
         if (!take_event(json) || json->build.is_short)
             return false;
@@ -222,7 +233,7 @@ static imp_result scan_member(imp_json *json, imp_value *key, imp_value *value, 
     tkt_input_window *window = &json->input->window;
     for (;;) {
         const uint8_t *at = window->at;
-        imp_result result = imp_scan_key(&at, window->end, IMP_QUOTES_STRICT, key);
+        imp_result result = imp_scan_key(&at, window->end, key);
         at = imp_skip_space(at, window->end);
         *is_events = result == IMP_DONE && at < window->end && *at == '[' &&
                      imp_is(key, "traceEvents");
@@ -245,6 +256,16 @@ static bool bad(imp_json *json, const char *problem)
     return false;
 }
 
+/* Goes on where the list of events seemed to end but did not. False if there are no more events. */
+static bool resume(imp_json *json)
+{
+    if (!skip_event(json, false))
+        return false;
+    if (!take_event(json) || !take_events(json))
+        take_cut(json);
+    return true;
+}
+
 /* Reads the object around the list of events. */
 static bool take_object(imp_json *json)
 {
@@ -254,9 +275,15 @@ static bool take_object(imp_json *json)
         imp_value key, value;
         bool is_events = false;
         int next = peek(json);
-        if (next == '}')
-            return has_events || bad(json, "JSON without \"traceEvents\": neither torch.profiler "
-                                           "nor Takt wrote it");
+        if (next == '}' && !has_events)
+            return bad(json,
+                       "JSON without \"traceEvents\": neither torch.profiler nor Takt wrote it");
+        if (next == '}') {
+            json->input->window.at++;
+            if (peek(json) == -1 || !resume(json))
+                return true;
+            continue;
+        }
         json->input->window.at += next == ',';
         if (next == ',')
             continue;
@@ -274,7 +301,7 @@ static bool take_object(imp_json *json)
             return bad(json, result == IMP_MORE
                                  ? "the file ends before \"traceEvents\""
                                  : "the JSON is malformed before \"traceEvents\"");
-        } else {
+        } else if (result == IMP_MORE || !resume(json)) {
             return true; /* what follows the events is not needed */
         }
     }

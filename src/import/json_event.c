@@ -379,7 +379,7 @@ static bool read_duration(imp_json *json, imp_event *event)
 static bool take_slice(imp_json *json, imp_event *event)
 {
     const struct category *known = find_category(&event->category);
-    if (!read_duration(json, event))
+    if (event->name.kind == IMP_NONE || !read_duration(json, event))
         return false;
     if (event->duration.size && event->duration.bytes[0] == '-')
         return true;

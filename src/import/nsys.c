@@ -172,8 +172,9 @@ static bool read_all(imp_nsys *nsys)
         return nsys->db ? fail_of_sqlite(nsys) : fail(nsys, TAKT_NO_MEMORY, "out of memory");
     if (!has_table(nsys, "StringIds"))
         return fail(nsys, TAKT_BAD_TRACE,
-                    "an SQLite file without the table StringIds: Nsight Systems did not write it. "
-                    "Takt reads what `nsys export --type sqlite` writes");
+                    "an SQLite file that Nsight Systems did not write: it has no table StringIds. "
+                    "Takt reads what `nsys export --type sqlite` writes, and of its own files "
+                    "the .pftrace");
     return read_tables(nsys, imp_nsys_names, imp_nsys_name_count) &&
            read_tables(nsys, imp_nsys_host, imp_nsys_host_count) &&
            read_tables(nsys, imp_nsys_device, imp_nsys_device_count);

@@ -35,13 +35,14 @@ static const uint8_t *find_special(const uint8_t *at, const uint8_t *end)
     return at;
 }
 
-/* Whether what follows a quote says that it ends a string: "...", "key": or "..."} */
-static imp_result is_closing(const uint8_t *at, const uint8_t *end)
+/* Whether what follows a quote says that it ends a value: "...", "key": or "..."}, or that it ends
+ * a key, where there may be one. */
+static imp_result is_closing(const uint8_t *at, const uint8_t *end, bool may_be_key)
 {
     at = imp_skip_space(at, end);
     if (at == end)
         return IMP_MORE;
-    if (*at == '}' || *at == ']' || *at == ':')
+    if (*at == '}' || *at == ']' || (may_be_key && *at == ':'))
         return IMP_DONE;
     if (*at != ',')
         return IMP_BAD;
@@ -61,7 +62,7 @@ static imp_result is_closing(const uint8_t *at, const uint8_t *end)
 
 /* From behind the opening quote to behind the closing one. */
 static imp_result scan_string(const uint8_t **place, const uint8_t *end, imp_quotes quotes,
-                              imp_value *out)
+                              bool may_be_key, imp_value *out)
 {
     const uint8_t *at = *place;
     *out = (imp_value){.bytes = at, .kind = IMP_STRING};
@@ -79,7 +80,8 @@ static imp_result scan_string(const uint8_t **place, const uint8_t *end, imp_quo
                 return IMP_MORE;
             continue;
         }
-        imp_result closes = quotes == IMP_QUOTES_STRICT ? IMP_DONE : is_closing(at + 1, end);
+        imp_result closes = quotes == IMP_QUOTES_STRICT ? IMP_DONE
+                                                        : is_closing(at + 1, end, may_be_key);
         if (closes == IMP_MORE)
             return IMP_MORE;
         if (closes == IMP_DONE)
@@ -102,7 +104,7 @@ static imp_result scan_nested(const uint8_t **place, const uint8_t *end, imp_quo
         if (*at == '"') {
             imp_value string;
             at++;
-            imp_result result = scan_string(&at, end, quotes, &string);
+            imp_result result = scan_string(&at, end, quotes, true, &string);
             if (result != IMP_DONE) {
                 *place = at;
                 return result;
@@ -147,7 +149,7 @@ imp_result imp_scan_value(const uint8_t **place, const uint8_t *end, imp_quotes 
         return IMP_MORE;
     if (*begin == '"') {
         ++*place;
-        return scan_string(place, end, quotes, out);
+        return scan_string(place, end, quotes, false, out);
     }
     if (*begin != '{' && *begin != '[')
         return scan_word(place, end, out);
@@ -160,8 +162,7 @@ imp_result imp_scan_value(const uint8_t **place, const uint8_t *end, imp_quotes 
 
 /* ---- Objects --------------------------------------------------------------------------------- */
 
-imp_result imp_scan_key(const uint8_t **place, const uint8_t *end, imp_quotes quotes,
-                        imp_value *out)
+imp_result imp_scan_key(const uint8_t **place, const uint8_t *end, imp_value *out)
 {
     *place = imp_skip_space(*place, end);
     if (*place == end)
@@ -169,7 +170,7 @@ imp_result imp_scan_key(const uint8_t **place, const uint8_t *end, imp_quotes qu
     if (**place != '"')
         return IMP_BAD;
     ++*place;
-    imp_result result = scan_string(place, end, quotes, out);
+    imp_result result = scan_string(place, end, IMP_QUOTES_STRICT, true, out);
     if (result != IMP_DONE)
         return result;
     *place = imp_skip_space(*place, end);
@@ -191,7 +192,7 @@ imp_result imp_scan_object(const uint8_t **place, const uint8_t *end, imp_quotes
             return IMP_DONE;
         }
         imp_member member;
-        imp_result result = imp_scan_key(place, end, quotes, &member.key);
+        imp_result result = imp_scan_key(place, end, &member.key);
         if (result == IMP_DONE)
             result = imp_scan_value(place, end, quotes, &member.value);
         if (result != IMP_DONE)

@@ -44,11 +44,11 @@ typedef enum imp_result {
     IMP_BAD
 } imp_result;
 
-/* How to find the end of a string. */
+/* How to find the end of a string that is a value. */
 typedef enum imp_quotes {
     IMP_QUOTES_STRICT, /* at the next quote */
-    IMP_QUOTES_LOOSE   /* at the next quote that is followed by what may follow a string: a colon, the
-                        * end of the object, or a comma and another member */
+    IMP_QUOTES_LOOSE   /* at the next quote that is followed by what may follow a value: the end of the
+                        * object, or a comma and another member */
 } imp_quotes;
 
 /* Reads the members of an object from behind its opening brace. `*at` moves behind the closing
@@ -60,8 +60,8 @@ imp_result imp_scan_object(const uint8_t **at, const uint8_t *end, imp_quotes qu
 imp_result imp_scan_value(const uint8_t **at, const uint8_t *end, imp_quotes quotes,
                           imp_value *out);
 
-/* Reads a key and its colon. */
-imp_result imp_scan_key(const uint8_t **at, const uint8_t *end, imp_quotes quotes, imp_value *out);
+/* Reads a key and its colon. Keys have no quotes in them. */
+imp_result imp_scan_key(const uint8_t **at, const uint8_t *end, imp_value *out);
 
 /* The first byte from `at` on that is not white space, or `end`. */
 const uint8_t *imp_skip_space(const uint8_t *at, const uint8_t *end);
