@@ -394,7 +394,7 @@ $(dir_samples): $(BIN)/%: $$(call objects,$$(wildcard $$*/*.c $$(if $(toolkit),$
 	$(link)
 $(tests) $(progs): $(B)/%: $(B)/obj/%.o $(support) $(static)
 	$(link)
-$(B)/takt-bench: $(call objects,$(wildcard test/bench/*.c test/bench/*.cpp)) $(static)
+$(B)/takt-bench: $(call objects,$(wildcard test/bench/*.c test/bench/*.cpp)) $(json_objects) $(static)
 	$(link)
 # A program that uses Takt, linked with the archive and with the shared library.
 user_bench := $(addprefix $(B)/test/bench/user/user_,archive library)

@@ -7,6 +7,7 @@ import io
 import json
 import os
 import shutil
+import sqlite3
 import subprocess
 import sys
 import tempfile
@@ -99,8 +100,82 @@ def main(folder):
         check(f"nsys, two processes, seed {seed}", path + "two.sqlite", run_model.truth(two))
 
 
+ODD = """{"traceEvents": [
+{"ph": "X", "cat": "python_function", "name": "model/train.py(120): forward", "pid": 9, "tid": 9,
+ "ts": 100, "dur": 50},
+{"ph": "X", "cat": "new_category", "name": "inner", "pid": 9, "tid": 9, "ts": 110, "dur": 10},
+{"ph": "X", "cat": "gpu_user_annotation", "name": "optimizer", "pid": 1, "tid": 7, "ts": 120,
+ "dur": 5, "args": {"device": 1}},
+{"ph": "i", "cat": "cpu_instant_event", "name": "[memory]", "s": "t", "pid": 9, "tid": 9, "ts": 130,
+ "args": {"Addr": 4096, "Bytes": 1000, "Total Allocated": 6600001000, "Device Type": 1,
+ "Device Id": 0}},
+{"ph": "i", "cat": "cpu_instant_event", "name": "[memory]", "s": "t", "pid": 9, "tid": 9, "ts": 131,
+ "args": {"Addr": 4096, "Bytes": -1000, "Total Allocated": 6600000000, "Device Type": 1,
+ "Device Id": 0}},
+{"ph": "X", "cat": "cpu_op", "name": "backwards", "pid": 9, "tid": 9, "ts": 140, "dur": -3},
+{"ph": "X", "cat": "cuda_runtime", "name": "cudaLaunchKernel", "pid": 9, "tid": 9, "ts": 112,
+ "dur": 1, "args": {"correlation": 3}},
+{"ph": "X", "cat": "kernel", "name": "k(int)", "pid": 0, "tid": 7, "ts": 112.5, "dur": 2.0005,
+ "args": {"device": 0, "stream": 7, "correlation": 3, "External id": 77}}
+]}
+"""
+
+
+def check_odd(path):
+    """A file written by hand: frames of Python, memory, unknown categories, the launching scope."""
+    with open(path, "w", encoding="utf-8") as file:
+        file.write(ODD)
+    compare("odd: scopes", {
+        "forward": dict(self_cpu_ns=40000, cpu_total_ns=50000, self_cuda_ns=0, cuda_total_ns=2001),
+        "inner": dict(self_cpu_ns=9000, cpu_total_ns=10000, self_cuda_ns=2001, cuda_total_ns=2001),
+        "cudaLaunchKernel": dict(calls=1)}, table(path, "scopes", "name", "--all"))
+    memory = table(path, "memory", "device")
+    compare("odd: memory", {"cuda:0": dict(peak_bytes=6600001000, current_bytes=6600000000,
+                                           allocations=1, frees=1)}, memory)
+    folder = os.path.dirname(path) + "/csv"
+    os.mkdir(folder)
+    run("export", "--csv", "-o", folder, path)
+    with open(folder + "/spans.csv", encoding="utf-8", newline="") as file:
+        places = {row["name"]: (row["file"], row["line"]) for row in csv.DictReader(file)}
+    if places["forward"] != ("model/train.py", "120"):
+        fail(f"odd: the Python function is at {places['forward']}")
+    info = json.loads(run("info", "--json", path))
+    info = info[0] if isinstance(info, list) else info
+    if {name: n for name, n in info["losses"].items() if n} != {"clock": 1}:
+        fail(f"odd: losses {info['losses']}")
+    if "unknown" not in run("info", path):
+        fail("odd: what the file does not tell is not unknown")
+
+
+def check_refused(folder):
+    """What cannot be read says why, in a line that helps."""
+    db = sqlite3.connect(folder + "/other.sqlite")
+    db.execute("CREATE TABLE t (a)")
+    db.close()
+    made = run_model.Run(1)
+    nsys_file.write(made, folder + "/column.sqlite")
+    db = sqlite3.connect(folder + "/column.sqlite")
+    db.execute("ALTER TABLE CUPTI_ACTIVITY_KIND_KERNEL DROP COLUMN correlationId")
+    db.close()
+    for name, content, words in (
+            ("run.nsys-rep", b"\0\1\2", "nsys export --type sqlite"),
+            ("a.json", b'{"samples": [1, 2]}', "traceEvents"),
+            ("b.json", b'{"samples" [1, 2]}', "byte 1"),
+            ("foreign.pftrace", b"\x0a\x10\x08\x01" + bytes(40), "not a trace that Takt wrote"),
+            ("other.sqlite", None, "nsys export"),
+            ("column.sqlite", None, "CUPTI_ACTIVITY_KIND_KERNEL has no column correlationId")):
+        if content is not None:
+            with open(f"{folder}/{name}", "wb") as file:
+                file.write(content)
+        done = subprocess.run([takt, "info", f"{folder}/{name}"], capture_output=True, text=True)
+        if done.returncode != 1 or words not in done.stderr or done.stderr.count("\n") != 1:
+            fail(f"{name}: status {done.returncode}: {done.stderr}")
+
+
 with tempfile.TemporaryDirectory() as scratch:
     main(scratch)
+    check_odd(scratch + "/odd.json")
+    check_refused(scratch)
 if failures:
     sys.exit(f"{failures} failures")
 if compared < 1000:
