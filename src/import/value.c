@@ -129,11 +129,11 @@ static bool read_exponent(const uint8_t *at, const uint8_t *end, int32_t *expone
 
 static bool read_decimal(const imp_value *value, decimal *out)
 {
-    const uint8_t *at = value->bytes, *end = at + value->size;
     bool is_fraction = false, has_digits = false;
     *out = (decimal){0};
     if (value->kind != IMP_WORD && value->kind != IMP_STRING)
         return false;
+    const uint8_t *at = value->bytes, *end = at + value->size;
     if (at < end && (*at == '-' || *at == '+'))
         out->is_negative = *at++ == '-';
     for (; at < end && *at != 'e' && *at != 'E'; at++) {
