@@ -253,8 +253,8 @@ void imp_build_step(imp_build *build, uint64_t number, uint64_t begin_ns, uint64
 
 typedef struct renaming {
     imp_build *build;
-    tkt_map    exact; /* process + 1, id -> number */
-    tkt_map    any;   /* id -> number, or AMBIGUOUS */
+    tkt_map exact; /* process + 1, id -> number */
+    tkt_map any;   /* id -> number, or AMBIGUOUS */
 } renaming;
 
 #define AMBIGUOUS UINT64_MAX
@@ -282,9 +282,9 @@ static bool rename_calls(renaming *r)
 
 static uint32_t renamed(const renaming *r, uint32_t process_number, uint32_t correlation)
 {
-    uint64_t *number =
-        process_number ? tkt_map_get(&r->exact, (uint64_t)process_number << 32 | correlation)
-                       : tkt_map_get(&r->any, correlation);
+    uint64_t *number = process_number
+                           ? tkt_map_get(&r->exact, (uint64_t)process_number << 32 | correlation)
+                           : tkt_map_get(&r->any, correlation);
     return number && *number != AMBIGUOUS ? (uint32_t)*number : 0;
 }
 
@@ -362,15 +362,14 @@ static void name_tracks(imp_build *build)
                      build->processes.items[row->process]);
         else
             snprintf(text, sizeof text, "%.200s", name);
-        build->trace->tracks.items[row->track].name =
-            imp_build_string(build, text, strlen(text));
+        build->trace->tracks.items[row->track].name = imp_build_string(build, text, strlen(text));
     }
 }
 
 static takt_status finish_steps(takt_trace *trace)
 {
-    takt_status status = tkt_order_by_time(&(tkt_order_items){
-        trace->steps.items, trace->steps.count, sizeof *trace->steps.items, 0});
+    takt_status status = tkt_order_by_time(
+        &(tkt_order_items){trace->steps.items, trace->steps.count, sizeof *trace->steps.items, 0});
     for (size_t i = 0; i < trace->steps.count; i++) {
         uint64_t ns = trace->steps.items[i].end_ns - trace->steps.items[i].begin_ns;
         tkt_stats_add(&trace->all_steps.stats, ns);

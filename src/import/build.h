@@ -23,7 +23,7 @@ typedef struct imp_row {
     uint32_t process; /* number of its process */
     uint32_t name;    /* string; 0: none */
     uint32_t thread_id;
-    bool     is_main; /* the thread with the process's number */
+    bool is_main;                /* the thread with the process's number */
     TKT_ARRAY_OF(uint32_t) open; /* spans that have begun and not ended */
 } imp_row;
 
@@ -31,9 +31,9 @@ typedef struct imp_row {
 
 typedef struct imp_memory {
     uint64_t time_ns;
-    int64_t  bytes;
-    int64_t  total_bytes; /* allocated after it; -1: unknown */
-    uint32_t device;      /* string; 0: the host */
+    int64_t bytes;
+    int64_t total_bytes; /* allocated after it; -1: unknown */
+    uint32_t device;     /* string; 0: the host */
     uint32_t reserved;
 } imp_memory;
 
@@ -44,18 +44,18 @@ typedef struct imp_grid {
 
 typedef struct imp_build {
     takt_trace *trace;
-    bool        is_short; /* of memory */
+    bool is_short; /* of memory */
     TKT_ARRAY_OF(imp_row) rows;
-    tkt_map     row_index;   /* key -> number + 1 */
-    TKT_ARRAY_OF(uint32_t) processes; /* their numbers in the system */
+    tkt_map row_index;                     /* key -> number + 1 */
+    TKT_ARRAY_OF(uint32_t) processes;      /* their numbers in the system */
     TKT_ARRAY_OF(uint32_t) call_processes; /* by call */
-    tkt_map     track_index; /* string -> async track + 1 */
-    tkt_map     shape_index; /* hash -> shape + 1 */
-    TKT_ARRAY_OF(imp_memory) memory; /* allocations, with what the file says of them */
-    tkt_map     grid_index; /* correlation -> index into `grids` + 1 */
-    TKT_ARRAY_OF(imp_grid) grids; /* that calls have, for kernels that have none */
-    uint64_t    first_ns; /* of all events */
-    uint64_t    last_ns;
+    tkt_map track_index;                   /* string -> async track + 1 */
+    tkt_map shape_index;                   /* hash -> shape + 1 */
+    TKT_ARRAY_OF(imp_memory) memory;       /* allocations, with what the file says of them */
+    tkt_map grid_index;                    /* correlation -> index into `grids` + 1 */
+    TKT_ARRAY_OF(imp_grid) grids;          /* that calls have, for kernels that have none */
+    uint64_t first_ns;                     /* of all events */
+    uint64_t last_ns;
 } imp_build;
 
 takt_status imp_build_init(imp_build *build);

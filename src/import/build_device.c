@@ -82,8 +82,7 @@ void imp_build_work(imp_build *build, const imp_work *work)
     const tkt_device *device = imp_build_device(build, work->device);
     uint32_t label = device ? device->label : 0;
     uint32_t shape = device ? shape_of(build, &work->shape) : IMP_NOTHING;
-    tkt_activity *activity =
-        shape == IMP_NOTHING ? NULL : TKT_ARRAY_ADD(&build->trace->activities);
+    tkt_activity *activity = shape == IMP_NOTHING ? NULL : TKT_ARRAY_ADD(&build->trace->activities);
     if (!device)
         build->trace->losses[TAKT_LOSS_SKIPPED_EVENTS]++;
     else

@@ -20,9 +20,9 @@
 
 typedef struct nesting {
     imp_build *build;
-    uint32_t   track;
-    uint32_t   beside; /* track of the crossing spans, or TKT_NO_TRACK */
-    uint32_t  *now;    /* by number in the file */
+    uint32_t track;
+    uint32_t beside;             /* track of the crossing spans, or TKT_NO_TRACK */
+    uint32_t *now;               /* by number in the file */
     TKT_ARRAY_OF(uint32_t) open; /* indices of the spans around the next one */
 } nesting;
 
@@ -73,9 +73,8 @@ static uint32_t track_beside(nesting *n)
 static bool move_beside(nesting *n, const tkt_span *span)
 {
     uint32_t beside = track_beside(n);
-    tkt_span *added = beside == TKT_NO_TRACK
-                          ? NULL
-                          : TKT_ARRAY_ADD(&n->build->trace->tracks.items[beside].spans);
+    tkt_span *added =
+        beside == TKT_NO_TRACK ? NULL : TKT_ARRAY_ADD(&n->build->trace->tracks.items[beside].spans);
     if (!added)
         return false;
     n->now[span->parent] =
@@ -156,8 +155,7 @@ static bool nest_track(imp_build *build, uint32_t track, nesting *n)
     tkt_spans *spans = &build->trace->tracks.items[track].spans;
     *n = (nesting){.build = build, .track = track, .beside = TKT_NO_TRACK};
     n->now = tkt_alloc((spans->count + 1) * sizeof *n->now);
-    bool is_good =
-        n->now && order(spans) == TAKT_OK && place_all(n) && move_args(n);
+    bool is_good = n->now && order(spans) == TAKT_OK && place_all(n) && move_args(n);
     TKT_ARRAY_FREE(&n->open);
     return is_good;
 }

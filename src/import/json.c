@@ -46,7 +46,8 @@ static bool runs_on(const uint8_t *begin, const uint8_t *end)
     return first && find(first + 1, end, PHASE);
 }
 
-/* Finds the first "ph" from `offset` on, counted from the window's begin. False if there is none. */
+/* Finds the first "ph" from `offset` on, counted from the window's begin. False if there is none.
+ */
 static bool find_phase(imp_json *json, size_t offset, size_t *found)
 {
     tkt_input_window *window = &json->input->window;
@@ -108,8 +109,8 @@ static void take_cut(imp_json *json)
     json->cut_bytes = tkt_input_drain(json->input, &is_zero);
 }
 
-/* Takes events, each from behind its brace, as long as one follows a broken one. False at the end of
- * the file. */
+/* Takes events, each from behind its brace, as long as one follows a broken one. False at the end
+ * of the file. */
 static bool take_event(imp_json *json)
 {
     for (;;) {
@@ -235,8 +236,8 @@ static imp_result scan_member(imp_json *json, imp_value *key, imp_value *value, 
         const uint8_t *at = window->at;
         imp_result result = imp_scan_key(&at, window->end, key);
         at = imp_skip_space(at, window->end);
-        *is_events = result == IMP_DONE && at < window->end && *at == '[' &&
-                     imp_is(key, "traceEvents");
+        *is_events =
+            result == IMP_DONE && at < window->end && *at == '[' && imp_is(key, "traceEvents");
         if (result == IMP_DONE && !*is_events)
             result = imp_scan_value(&at, window->end, IMP_QUOTES_LOOSE, value);
         if (result == IMP_MORE && grow(json))
@@ -287,8 +288,7 @@ static bool take_object(imp_json *json)
         json->input->window.at += next == ',';
         if (next == ',')
             continue;
-        imp_result result =
-            next == -1 ? IMP_MORE : scan_member(json, &key, &value, &is_events);
+        imp_result result = next == -1 ? IMP_MORE : scan_member(json, &key, &value, &is_events);
         if (result == IMP_DONE && is_events) {
             has_events = true;
             if (!take_events(json)) {
@@ -298,9 +298,8 @@ static bool take_object(imp_json *json)
         } else if (result == IMP_DONE) {
             take_member(json, &key, &value);
         } else if (!has_events) {
-            return bad(json, result == IMP_MORE
-                                 ? "the file ends before \"traceEvents\""
-                                 : "the JSON is malformed before \"traceEvents\"");
+            return bad(json, result == IMP_MORE ? "the file ends before \"traceEvents\""
+                                                : "the JSON is malformed before \"traceEvents\"");
         } else if (result == IMP_MORE || !resume(json)) {
             return true; /* what follows the events is not needed */
         }
@@ -317,8 +316,8 @@ static const char *file_name(const char *path)
 
 static const char *backend_text(const imp_json *json, char *out, size_t size)
 {
-    const char *backend = json->backend ? tkt_trace_text(json->build.trace, json->backend)
-                                        : "torch.profiler";
+    const char *backend =
+        json->backend ? tkt_trace_text(json->build.trace, json->backend) : "torch.profiler";
     snprintf(out, size, "%.200s (imported)", backend);
     return out;
 }

@@ -19,27 +19,27 @@ typedef struct imp_event {
     imp_value duration;
     imp_value id;
     imp_value args;
-    uint64_t  begin_ns;
-    uint64_t  end_ns;
+    uint64_t begin_ns;
+    uint64_t end_ns;
 } imp_event;
 
 typedef struct imp_json {
-    tkt_input  *input;
-    imp_build   build;
-    imp_object  object;  /* the event being read */
-    imp_object  args;    /* and its arguments; empty without any */
-    bool        is_takt; /* Takt wrote the file */
-    bool        is_cut;
-    uint64_t    cut_bytes;
-    int64_t     base_ns; /* CLOCK_REALTIME of time 0 */
-    char       *text;    /* the last text that had escapes, */
-    size_t      text_size; /* and the room for it */
-    uint32_t    name;    /* of the run; string */
-    uint32_t    backend; /* of Takt's recording; string */
-    uint64_t    window_begin_ns; /* of the recording */
-    uint64_t    window_end_ns;
-    uint32_t    step_name; /* strings: "ProfilerStep" and "shapes" */
-    uint32_t    shapes_key;
+    tkt_input *input;
+    imp_build build;
+    imp_object object; /* the event being read */
+    imp_object args;   /* and its arguments; empty without any */
+    bool is_takt;      /* Takt wrote the file */
+    bool is_cut;
+    uint64_t cut_bytes;
+    int64_t base_ns;          /* CLOCK_REALTIME of time 0 */
+    char *text;               /* the last text that had escapes, */
+    size_t text_size;         /* and the room for it */
+    uint32_t name;            /* of the run; string */
+    uint32_t backend;         /* of Takt's recording; string */
+    uint64_t window_begin_ns; /* of the recording */
+    uint64_t window_end_ns;
+    uint32_t step_name; /* strings: "ProfilerStep" and "shapes" */
+    uint32_t shapes_key;
 } imp_json;
 
 /* Reads the file. Fails as tkt_trace_read_input() does. */
@@ -68,6 +68,15 @@ uint64_t imp_json_uint(const imp_json *json, const char *key);
 
 /* The row of an event's thread; NULL without memory. */
 imp_row *imp_json_row(imp_json *json, const imp_event *event);
+
+/* A number of a process, thread or call; 0 if it is none. */
+uint32_t imp_json_id(const imp_value *value);
+
+/* Takes a slice, whose begin is known. False: it is not understood. */
+bool imp_json_take_slice(imp_json *json, imp_event *event);
+
+/* Takes "file.c:12", as Takt writes a place. */
+void imp_json_take_place(imp_json *json, imp_what *what);
 
 /* Takes an event with the members in json->object. False: it is not understood. */
 bool imp_json_take(imp_json *json);

@@ -255,8 +255,8 @@ bool imp_json_take_overhead(imp_json *json, const imp_event *event)
     size_t size = text.size < sizeof name - 1 ? text.size : sizeof name - 1;
     memcpy(name, text.bytes, size);
     name[size] = '\0';
-    imp_build_overhead(&json->build, name, (uint32_t)imp_json_uint(json, "thread"),
-                       event->begin_ns, event->end_ns);
+    imp_build_overhead(&json->build, name, (uint32_t)imp_json_uint(json, "thread"), event->begin_ns,
+                       event->end_ns);
     return true;
 }
 

@@ -168,7 +168,8 @@ static bool read_all(imp_nsys *nsys)
 {
     if (imp_build_init(&nsys->build) != TAKT_OK)
         return fail(nsys, TAKT_NO_MEMORY, takt_status_text(TAKT_NO_MEMORY));
-    if (sqlite3_open_v2(nsys->path, &nsys->db, SQLITE_OPEN_READONLY, NULL) != SQLITE_OK)
+    if (sqlite3_open_v2(nsys->path, &nsys->db, SQLITE_OPEN_READONLY | SQLITE_OPEN_NOMUTEX, NULL) !=
+        SQLITE_OK)
         return nsys->db ? fail_of_sqlite(nsys) : fail(nsys, TAKT_NO_MEMORY, "out of memory");
     if (!has_table(nsys, "StringIds"))
         return fail(nsys, TAKT_BAD_TRACE,

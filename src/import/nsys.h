@@ -15,15 +15,15 @@ takt_status imp_nsys_read(const char *path, takt_trace **out, takt_error *error)
 #include <sqlite3.h>
 
 typedef struct imp_nsys {
-    sqlite3    *db;
+    sqlite3 *db;
     const char *path;
     takt_error *error;
     takt_status status;
-    imp_build   build;
-    tkt_map     strings; /* id in the file -> string of the trace */
-    tkt_map     domains; /* NVTX domain -> string */
-    tkt_map     categories; /* NVTX domain << 32 | category -> string */
-    int64_t     real_ns; /* CLOCK_REALTIME of time 0 */
+    imp_build build;
+    tkt_map strings;    /* id in the file -> string of the trace */
+    tkt_map domains;    /* NVTX domain -> string */
+    tkt_map categories; /* NVTX domain << 32 | category -> string */
+    int64_t real_ns;    /* CLOCK_REALTIME of time 0 */
 } imp_nsys;
 
 /* A column to read. Without a fallback the table cannot be read without it. */

@@ -5,12 +5,18 @@
 
 #ifdef TKT_HAVE_SQLITE
 
-#define TABLE(name, columns, take) {name, columns, sizeof(columns) / sizeof *(columns), take}
+#define TABLE(name, columns, take)                                                                 \
+    {                                                                                              \
+        name, columns, sizeof(columns) / sizeof *(columns), take                                   \
+    }
 
 /* The first columns of all tables of activities. */
 #define COMMON                                                                                     \
     {"start", NULL}, {"end", NULL}, {"deviceId", NULL}, {"contextId", "0"}, {"streamId", "0"},     \
-        {"correlationId", NULL}, {"globalPid", "0"}
+        {"correlationId", NULL},                                                                   \
+    {                                                                                              \
+        "globalPid", "0"                                                                           \
+    }
 
 enum {
     DEVICE = 2,
@@ -80,9 +86,12 @@ static void take_kernel(imp_nsys *nsys, sqlite3_stmt *row)
 
 /* ---- Copies and sets ------------------------------------------------------------------------- */
 
-static const imp_column copy_columns[] = {
-    COMMON, {"bytes", "0"}, {"copyKind", "0"}, {"srcKind", "-1"}, {"dstKind", "-1"},
-    {"graphNodeId", "0"}};
+static const imp_column copy_columns[] = {COMMON,
+                                          {"bytes", "0"},
+                                          {"copyKind", "0"},
+                                          {"srcKind", "-1"},
+                                          {"dstKind", "-1"},
+                                          {"graphNodeId", "0"}};
 
 /* Kinds of memory count from 0 for pageable here, from 1 in CUPTI. */
 static uint8_t memory_of(sqlite3_stmt *row, int column)
@@ -141,8 +150,8 @@ static void take_graph(imp_nsys *nsys, sqlite3_stmt *row)
     imp_work work;
     if (!begin_work(nsys, row, TAKT_TIMING_GRAPH, &work))
         return;
-    work.shape.graph = imp_column_u32(row, OWN) ? imp_column_u32(row, OWN)
-                                                : imp_column_u32(row, OWN + 1);
+    work.shape.graph =
+        imp_column_u32(row, OWN) ? imp_column_u32(row, OWN) : imp_column_u32(row, OWN + 1);
     imp_build_work(&nsys->build, &work);
 }
 

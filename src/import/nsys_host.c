@@ -7,7 +7,10 @@
 
 #ifdef TKT_HAVE_SQLITE
 
-#define TABLE(name, columns, take) {name, columns, sizeof(columns) / sizeof *(columns), take}
+#define TABLE(name, columns, take)                                                                 \
+    {                                                                                              \
+        name, columns, sizeof(columns) / sizeof *(columns), take                                   \
+    }
 
 static void put(imp_nsys *nsys, tkt_map *map, uint64_t key, uint64_t value)
 {
@@ -49,10 +52,11 @@ static void take_thread(imp_nsys *nsys, sqlite3_stmt *row)
 }
 
 static const imp_column gpu_columns[] = {
-    {"id", NULL},           {"cuDevice", "NULL"}, {"name", "''"},          {"computeMajor", "0"}, {"computeMinor", "0"},
-    {"smCount", "0"},       {"totalMemory", "0"},    {"threadsPerWarp", "0"},
-    {"maxBlocksPerSm", "0"}, {"maxWarpsPerSm", "0"}, {"maxRegistersPerSm", "0"},
-    {"maxRegistersPerBlock", "0"}, {"maxShmemPerSm", "0"}, {"maxShmemPerBlock", "0"}};
+    {"id", NULL},           {"cuDevice", "NULL"},       {"name", "''"},
+    {"computeMajor", "0"},  {"computeMinor", "0"},      {"smCount", "0"},
+    {"totalMemory", "0"},   {"threadsPerWarp", "0"},    {"maxBlocksPerSm", "0"},
+    {"maxWarpsPerSm", "0"}, {"maxRegistersPerSm", "0"}, {"maxRegistersPerBlock", "0"},
+    {"maxShmemPerSm", "0"}, {"maxShmemPerBlock", "0"}};
 
 static void take_gpu(imp_nsys *nsys, sqlite3_stmt *row)
 {
@@ -87,8 +91,8 @@ enum {
 };
 
 static const imp_column nvtx_columns[] = {
-    {"start", NULL},     {"end", NULL},      {"eventType", NULL}, {"globalTid", "0"},
-    {"text", "NULL"},    {"textId", "NULL"}, {"domainId", "0"},   {"category", "0"},
+    {"start", NULL},        {"end", NULL},          {"eventType", NULL}, {"globalTid", "0"},
+    {"text", "NULL"},       {"textId", "NULL"},     {"domainId", "0"},   {"category", "0"},
     {"int64Value", "NULL"}, {"doubleValue", "NULL"}};
 
 enum {
@@ -253,9 +257,9 @@ static void take_nvtx(imp_nsys *nsys, sqlite3_stmt *row)
 
 /* ---- Calls ----------------------------------------------------------------------------------- */
 
-static const imp_column call_columns[] = {{"start", NULL},         {"end", NULL},
-                                          {"globalTid", NULL},     {"correlationId", NULL},
-                                          {"nameId", NULL},        {"returnValue", "0"}};
+static const imp_column call_columns[] = {{"start", NULL},     {"end", NULL},
+                                          {"globalTid", NULL}, {"correlationId", NULL},
+                                          {"nameId", NULL},    {"returnValue", "0"}};
 
 /* "cudaLaunchKernel" of "cudaLaunchKernel_v7000". */
 static uint32_t without_version(imp_nsys *nsys, uint32_t name)

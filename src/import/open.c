@@ -38,10 +38,11 @@ static takt_status read_input(tkt_input *input, const char *path, takt_trace **o
     if (is_json(input))
         return imp_json_read(input, out);
     if (ends_with(path, ".nsys-rep") || ends_with(path, ".qdrep"))
-        return tkt_error_set(error, TAKT_BAD_TRACE,
-                             "%s: only Nsight Systems itself reads this. Make an SQLite file of it: "
-                             "nsys export --type sqlite %s",
-                             path, path);
+        return tkt_error_set(
+            error, TAKT_BAD_TRACE,
+            "%s: only Nsight Systems itself reads this. Make an SQLite file of it: "
+            "nsys export --type sqlite %s",
+            path, path);
     return tkt_trace_read_input(input, out);
 }
 

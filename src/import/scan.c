@@ -80,8 +80,8 @@ static imp_result scan_string(const uint8_t **place, const uint8_t *end, imp_quo
                 return IMP_MORE;
             continue;
         }
-        imp_result closes = quotes == IMP_QUOTES_STRICT ? IMP_DONE
-                                                        : is_closing(at + 1, end, may_be_key);
+        imp_result closes =
+            quotes == IMP_QUOTES_STRICT ? IMP_DONE : is_closing(at + 1, end, may_be_key);
         if (closes == IMP_MORE)
             return IMP_MORE;
         if (closes == IMP_DONE)

@@ -47,8 +47,8 @@ typedef enum imp_result {
 /* How to find the end of a string that is a value. */
 typedef enum imp_quotes {
     IMP_QUOTES_STRICT, /* at the next quote */
-    IMP_QUOTES_LOOSE   /* at the next quote that is followed by what may follow a value: the end of the
-                        * object, or a comma and another member */
+    IMP_QUOTES_LOOSE   /* at the next quote that is followed by what may follow a value: the end of
+                        * the   object, or a comma and another member */
 } imp_quotes;
 
 /* Reads the members of an object from behind its opening brace. `*at` moves behind the closing

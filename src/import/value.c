@@ -95,8 +95,8 @@ size_t imp_unescape(const imp_value *string, char *out)
 /* A number as digits and a power of ten: 12.5e3 is 125 * 10^2. */
 typedef struct decimal {
     uint64_t digits;
-    int32_t  exponent;
-    bool     is_negative;
+    int32_t exponent;
+    bool is_negative;
 } decimal;
 
 /* Digits beyond 19 do not fit: those before the point make the number too large, those behind it

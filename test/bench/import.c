@@ -13,11 +13,11 @@
 #define EVENTS_LARGE (10 * EVENTS_SMALL)
 
 /* Budgets. A gigabyte in 5 s, and what an event may take of memory. */
-#define MOST_SECONDS_GB    5.0
+#define MOST_SECONDS_GB  5.0
 #define MOST_BYTES_EVENT 150.0
 
 typedef struct text {
-    char  *bytes;
+    char *bytes;
     size_t size;
 } text;
 
@@ -105,8 +105,7 @@ static void tell(const char *name, const text *file, const text *plain, uint64_t
     bench_tell((bench_figure){.name = name,
                               .value = per_gb,
                               .unit = "s/GB",
-                              .floor = bench_floor_ns((double)plain->size, 0) /
-                                       (double)plain->size,
+                              .floor = bench_floor_ns((double)plain->size, 0) / (double)plain->size,
                               .max_value = MOST_SECONDS_GB});
     snprintf(full, sizeof full, "%s_memory", name);
     bench_tell((bench_figure){.name = full,

@@ -1,5 +1,5 @@
-/* Any bytes as a file of torch.profiler's. They are refused with one line that says why, or become a
- * trace that can be walked, folded, reported and written - which then reads as the same. */
+/* Any bytes as a file of torch.profiler's. They are refused with one line that says why, or become
+ * a trace that can be walked, folded, reported and written - which then reads as the same. */
 #include "import/json.h"
 #include "support/judge.h"
 

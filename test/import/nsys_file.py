@@ -41,7 +41,8 @@ def write(run, path, old=False):
             else:
                 ranges.append((span.begin, span.written_end, 59, who,
                                None if number % 2 else nvtx_name(span, number, run),
-                               strings.get(nvtx_name(span, number, run)) if number % 2 else None, 0))
+                               strings.get(nvtx_name(span, number, run)) if number % 2 else None,
+                               0))
     ranges.append((run.begin, None, 75, global_id(run.threads[0].process), "lib", None, 3))
     db.execute("CREATE TABLE CUPTI_ACTIVITY_KIND_RUNTIME (start INT, end INT, globalTid INT, "
                "correlationId INT, nameId INT, returnValue INT)")

@@ -57,7 +57,8 @@ static size_t make_file(char *out, size_t size)
         at += (size_t)snprintf(
             out + at, size - at,
             "  {\n    \"ph\": \"X\", \"cat\": \"%s\", \"name\": \"n%d\", \"pid\": %d, \"tid\": 7,\n"
-            "    \"ts\": %d.125, \"dur\": 5.5,\n    \"args\": {\"correlation\": %d, \"x\": [1, 2]}\n"
+            "    \"ts\": %d.125, \"dur\": 5.5,\n    \"args\": {\"correlation\": %d, \"x\": [1, "
+            "2]}\n"
             "  }%s\n",
             is_kernel ? "kernel" : "cpu_op", i, is_kernel ? 0 : 40, 1000 + 10 * i, i + 1,
             i + 1 < EVENTS ? "," : "");
@@ -108,9 +109,12 @@ TEST(a_broken_event_costs_itself)
 {
     static const struct {
         const char *from, *to;
-    } faults[] = {{"\"name\": \"n4\"", "\"name\": \"n4"},      {"\"name\": \"n4\"", "\"name\" \"n4\""},
-                  {"\"name\": \"n4\"", "\"name\": "},          {"1040.125", "soon"},
-                  {"\"correlation\": 5", "\"correlation\": {"}, {"\"ts\": 1040", "\"xs\": 1040"},
+    } faults[] = {{"\"name\": \"n4\"", "\"name\": \"n4"},
+                  {"\"name\": \"n4\"", "\"name\" \"n4\""},
+                  {"\"name\": \"n4\"", "\"name\": "},
+                  {"1040.125", "soon"},
+                  {"\"correlation\": 5", "\"correlation\": {"},
+                  {"\"ts\": 1040", "\"xs\": 1040"},
                   {"\"ts\": 1040", "\"ts\": -1040"}};
     static char text[8192], broken[8192];
     make_file(text, sizeof text);
@@ -131,9 +135,10 @@ TEST(a_broken_event_costs_itself)
 
 TEST(a_negative_duration_is_a_fault_of_the_clock)
 {
-    static const char text[] = "[{\"ph\": \"X\", \"name\": \"a\", \"pid\": 1, \"tid\": 1, \"ts\": 5, "
-                               "\"dur\": -1}, {\"ph\": \"X\", \"name\": \"b\", \"pid\": 1, \"tid\": 1, "
-                               "\"ts\": 5, \"dur\": 1}]";
+    static const char text[] =
+        "[{\"ph\": \"X\", \"name\": \"a\", \"pid\": 1, \"tid\": 1, \"ts\": 5, "
+        "\"dur\": -1}, {\"ph\": \"X\", \"name\": \"b\", \"pid\": 1, \"tid\": 1, "
+        "\"ts\": 5, \"dur\": 1}]";
     takt_trace *trace = read_text(text, sizeof text - 1, 64);
     assert_non_null(trace);
     assert_int_equal(trace->facts.span_count, 1);
@@ -143,8 +148,8 @@ TEST(a_negative_duration_is_a_fault_of_the_clock)
 
 TEST(other_json_is_refused)
 {
-    static const char *const texts[] = {"{}", "{\"a\": [1, 2]}", "{\"traceEvents\"", "{\"a\": 1, b}",
-                                        "x"};
+    static const char *const texts[] = {"{}", "{\"a\": [1, 2]}", "{\"traceEvents\"",
+                                        "{\"a\": 1, b}", "x"};
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
         assert_null(read_text(texts[i], strlen(texts[i]), 16));
 }

@@ -34,9 +34,9 @@ static imp_value string(const char *text)
 TEST(members_are_found_in_what_nearly_is_json)
 {
     imp_object object;
-    assert_int_equal(scan("\"a\": 1, \"b\" : [1, {\"c\": \"]}\"}], \"d\": NaN, }", IMP_QUOTES_STRICT,
-                          &object),
-                     IMP_DONE);
+    assert_int_equal(
+        scan("\"a\": 1, \"b\" : [1, {\"c\": \"]}\"}], \"d\": NaN, }", IMP_QUOTES_STRICT, &object),
+        IMP_DONE);
     assert_int_equal(object.count, 3);
     assert_true(imp_is(imp_find(&object, "a"), "1"));
     assert_true(imp_is(imp_find(&object, "b"), "[1, {\"c\": \"]}\"}]"));
@@ -59,8 +59,8 @@ TEST(an_object_that_ends_too_early_is_not_bad)
 
 TEST(quotes_in_names_are_found)
 {
-    static const char *const names[] = {"say \"hi\"", "f(\"a\", \"b\")", "\"", "\"\"", "a\" b \"",
-                                        "operator\"\"_s"};
+    static const char *const names[] = {"say \"hi\"", "f(\"a\", \"b\")", "\"",
+                                        "\"\"",       "a\" b \"",        "operator\"\"_s"};
     char text[128];
     imp_object object;
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
@@ -74,8 +74,9 @@ TEST(quotes_in_names_are_found)
 
 TEST(what_is_no_object_is_bad)
 {
-    static const char *const texts[] = {"\"a\" 1}", "a: 1}", "\"a\": }", "\"a\": 1 \"b\": 2}",
-                                        "\"a\nb\": 1}", "\"a\": \"x\ny\"}", "{}"};
+    static const char *const texts[] = {
+        "\"a\" 1}",         "a: 1}", "\"a\": }", "\"a\": 1 \"b\": 2}", "\"a\nb\": 1}",
+        "\"a\": \"x\ny\"}", "{}"};
     imp_object object;
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
         assert_int_equal(scan(texts[i], IMP_QUOTES_STRICT, &object), IMP_BAD);
@@ -115,8 +116,9 @@ TEST(microseconds_are_exact_nanoseconds)
                  {"1700000000123456.789", INT64_C(1700000000123456789)},
                  {"4611686018427387.903", INT64_C(4611686018427387903)},
                  {"-0.0", 0}};
-    static const char *const bad[] = {"-1", "NaN", "", "1.2.3", "1e", "1e99", "0x10", "null",
-                                      "99999999999999999999", "1e9999999999"};
+    static const char *const bad[] = {
+        "-1",          "NaN", "", "1.2.3", "1e", "1e99", "0x10", "null", "99999999999999999999",
+        "1e9999999999"};
     int64_t ns;
     for (size_t i = 0; i < sizeof times / sizeof *times; i++) {
         imp_value as_word = word(times[i].text), as_string = string(times[i].text);

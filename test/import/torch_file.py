@@ -62,7 +62,8 @@ class Writer:
         args.update(span.args)
         if self.wild:
             args["odd"] = "NaN"
-        self.slice(category, name, thread.process, thread.number, span.begin, span.written_end, args)
+        self.slice(category, name, thread.process, thread.number, span.begin, span.written_end,
+                   args)
 
     def work(self, work):
         category, name = {
@@ -70,7 +71,7 @@ class Writer:
             "memcpy": ("gpu_memcpy", "Memcpy HtoD (Pageable -> Device)"),
             "memset": ("gpu_memset", "Memset (Device)")}[work.kind]
         if self.old:
-            category = {"kernel": "Kernel", "gpu_memcpy": "Memcpy", "gpu_memset": "Memset"}[category]
+            category = {"kernel": "Kernel", "memcpy": "Memcpy", "memset": "Memset"}[work.kind]
         args = {"correlation": work.correlation, "context": 1}
         if not self.old:
             args["device"], args["stream"] = work.device, work.stream
