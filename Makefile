@@ -134,8 +134,8 @@ openmp = $(if $(and $(if $(findstring thread,$(SAN)),,yes),$(call can,$(CC) -fop
 # $(call objects,SOURCES) lists their object files.
 objects = $(addprefix $(B)/obj/,$(addsuffix .o,$(basename $(1))))
 
-cli_objects  := $(call objects,$(wildcard src/cli/*.c src/cli/*/*.c))
-lib_objects  := $(call objects,$(filter-out src/cli/%,$(wildcard src/*/*.c)))
+cli_objects  := $(call objects,$(wildcard src/import/*.c src/cli/*.c src/cli/*/*.c))
+lib_objects  := $(call objects,$(filter-out src/import/% src/cli/%,$(wildcard src/*/*.c)))
 # Sources that only the command needs. They are not in the shared library, and programs that link
 # the archive do not pull them in.
 command_only := $(call objects,$(addprefix src/,config/page.c trace/resolve.c))
@@ -198,7 +198,7 @@ has_dw     := $(call found,libdw)
 cli_can    := $(strip $(if $(has_sqlite),-DTKT_HAVE_SQLITE) \
     $(if $(has_server),-DTKT_HAVE_MICROHTTPD) $(if $(has_dw),-DTKT_HAVE_DW))
 cli_libs   := $(if $(has_sqlite),-lsqlite3) $(if $(has_server),-lmicrohttpd) $(if $(has_dw),-ldw)
-$(B)/obj/src/cli/%.o:    flags = $(c_ours) $(cli_can)
+$(B)/obj/src/cli/%.o $(B)/obj/src/import/%.o: flags = $(c_ours) $(cli_can)
 
 # The page of `takt report --html` is assembled here and embedded in the command.
 html_page := $(addprefix $(B)/html/,head.html tail.html)
@@ -390,6 +390,9 @@ $(if $(toolkit),$(dir_samples)): linker = $(CXX)
 $(if $(toolkit),$(dir_samples)): link_flags = $(openmp) $(cuda_link)
 $(B)/takt-bench:   link_flags = $(lttng_libs)
 $(B)/fuzz_%:       link_flags = -fsanitize=fuzzer
+# The command's reader of JSON, for its tests.
+json_objects := $(call objects,$(filter-out src/import/nsys% src/import/open%,$(wildcard src/import/*.c)))
+$(B)/fuzz_import $(filter $(B)/test/import/%,$(tests)): $(json_objects)
 
 $(BIN)/takt:       link_flags = $(cli_libs)
 $(BIN)/takt: $(cli_objects) $(static)
@@ -404,7 +407,7 @@ $(dir_samples): $(BIN)/%: $$(call objects,$$(wildcard $$*/*.c $$(if $(toolkit),$
 	$(link)
 $(tests) $(progs): $(B)/%: $(B)/obj/%.o $(support) $(static)
 	$(link)
-$(B)/takt-bench: $(call objects,$(wildcard test/bench/*.c test/bench/*.cpp)) $(static)
+$(B)/takt-bench: $(call objects,$(wildcard test/bench/*.c test/bench/*.cpp)) $(json_objects) $(static)
 	$(link)
 # A program that uses Takt, linked with the archive and with the shared library.
 user_bench := $(addprefix $(B)/test/bench/user/user_,archive library)

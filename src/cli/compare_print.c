@@ -429,6 +429,17 @@ static void look_at_side(const cli_comparison *c, int side, cli_obstacles *out)
         cli_obstacles_add(out, CLI_FACTS, "%c recorded nothing", side_name(side));
 }
 
+/* Takt does not know what another profiler's recording cost. */
+static void look_at_import(const cli_side *a, const cli_side *b, cli_obstacles *out)
+{
+    bool is_a = isnan(a->facts.cost_ns), is_b = isnan(b->facts.cost_ns);
+    if (is_a != is_b)
+        cli_obstacles_add(out, CLI_FACT_BACKEND,
+                          "only %c was recorded by Takt: steps, launches and what devices did can be "
+                          "compared; scopes have the names that each profiler gives, and its cost",
+                          is_a ? 'B' : 'A');
+}
+
 void cli_obstacles_of(const cli_comparison *comparison, cli_obstacles *out)
 {
     const cli_side *a = &comparison->sides[CLI_A], *b = &comparison->sides[CLI_B];
@@ -439,6 +450,7 @@ void cli_obstacles_of(const cli_comparison *comparison, cli_obstacles *out)
     look_at_text(comparison, CLI_FACT_MODE, "modes", modes[a->facts.has_spans],
                  modes[b->facts.has_spans], out);
     look_at_text(comparison, CLI_FACT_BACKEND, "backends", a->backend, b->backend, out);
+    look_at_import(a, b, out);
     look_at_text(comparison, CLI_FACT_DEVICES, "devices", a->devices, b->devices, out);
     if ((a->facts.step_count == 0) != (b->facts.step_count == 0))
         cli_obstacles_add(out, CLI_FACT_STEPS, "only %c has steps",

@@ -3,6 +3,7 @@
 #include "cli/cli.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <string.h>
 #include <time.h>
 
@@ -59,7 +60,8 @@ static const char *begin_text(char *out, size_t size, const takt_facts *facts)
 
 static bool is_unknown(const takt_facts *facts)
 {
-    return facts->ending != TAKT_ENDING_WHOLE && facts->known_until_ns == 0;
+    return isnan(facts->cost_ns) ||
+           (facts->ending != TAKT_ENDING_WHOLE && facts->known_until_ns == 0);
 }
 
 static void print_when(const takt_facts *facts)

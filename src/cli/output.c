@@ -1,10 +1,12 @@
 /* The command's output: standard output, messages, files, and a progress line. */
 #include "base/text.h"
 #include "cli/cli.h"
+#include "import/import.h"
 #include "report/table.h"
 
 #include <errno.h>
 #include <limits.h>
+#include <math.h>
 #include <pthread.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -125,7 +127,9 @@ const char *cli_bytes_text(char *out, size_t size, uint64_t bytes)
 
 const char *cli_time_text(char *out, size_t size, double ns)
 {
-    if (ns < 1e3)
+    if (isnan(ns))
+        snprintf(out, size, "unknown");
+    else if (ns < 1e3)
         snprintf(out, size, "%.3g ns", ns);
     else if (ns < 1e6)
         snprintf(out, size, "%.3f us", ns / 1e3);
@@ -351,7 +355,7 @@ takt_trace *cli_open_trace(const char *path)
     takt_error error = {.status = TAKT_OK};
 
     cli_progress *progress = cli_progress_begin("reading", path);
-    takt_status status = takt_trace_open(path, &trace, &error);
+    takt_status status = imp_open(path, &trace, &error);
     cli_progress_end(progress);
     if (status == TAKT_OK) {
         note_ending(path, trace);

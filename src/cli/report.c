@@ -48,7 +48,8 @@ static void fill_syntax(report_request *request)
         .verb = "report",
         .usage = "[--REPORT...] [OPTIONS] FILE...",
         .text = "Prints tables computed from trace files (.pftrace, .pftrace.gz); without a\n"
-                "report's name, the summary. Several reports and files may be named.\n\n"
+                "report's name, the summary. Several reports and files may be named.\n"
+                "Also reads torch.profiler's JSON and Nsight Systems' SQLite.\n\n"
                 "  takt report run.pftrace\n"
                 "  takt report --scopes --rows 10 run.pftrace\n"
                 "  takt report --html run.pftrace                  writes run.html",

@@ -4,6 +4,8 @@
 
 #include "cli/html/html.h"
 
+#include <takt/export.h>
+
 #include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -133,13 +135,44 @@ static bool is_trace_name(const char *path)
     return false;
 }
 
-/* Files with other names are served only if they are traces, so that a typing mistake does not
- * expose a private file. */
-static bool is_trace(const char *path)
+static takt_status write_all(void *user, const void *data, size_t size)
 {
+    return fwrite(data, 1, size, user) == size ? TAKT_OK : TAKT_IO_ERROR;
+}
+
+/* Replaces the offered file by the trace as Perfetto reads it, in a file without a name. */
+static int convert(const takt_trace *trace, view_offer *offer)
+{
+    FILE *file = tmpfile();
+    const takt_sink sink = {write_all, file};
+    struct stat facts;
+    bool is_good = file && takt_export(trace, "perfetto", &sink) == TAKT_OK && fflush(file) == 0;
+    int copy = is_good ? dup(fileno(file)) : -1;
+    is_good = copy >= 0 && fstat(copy, &facts) == 0;
+    if (file)
+        fclose(file);
+    if (!is_good)
+        return cli_error("cannot write the trace into a temporary file: %s", strerror(errno));
+    close(offer->file);
+    offer->file = copy;
+    offer->size = (uint64_t)facts.st_size;
+    return CLI_OK;
+}
+
+/* Files with other names are served only if they are traces, so that a typing mistake does not
+ * expose a private file. The viewer does not know Nsight Systems' databases. */
+static int check_content(const char *path, view_offer *offer)
+{
+    static const char database[] = "SQLite format 3";
+    char head[sizeof database - 1] = "";
     takt_trace *trace = cli_open_trace(path);
+    if (!trace)
+        return CLI_FAILED;
+    bool is_database = pread(offer->file, head, sizeof head, 0) == (ssize_t)sizeof head &&
+                       memcmp(head, database, sizeof head) == 0;
+    int status = is_database ? convert(trace, offer) : CLI_OK;
     takt_trace_release(trace);
-    return trace != NULL;
+    return status;
 }
 
 static int open_file(const char *path, view_offer *offer)
@@ -152,10 +185,8 @@ static int open_file(const char *path, view_offer *offer)
         return cli_error("%s: it is not a regular file", path);
     if (facts.st_size == 0)
         return cli_error("%s: the file is empty", path);
-    if (!is_trace_name(path) && !is_trace(path))
-        return CLI_FAILED;
     offer->size = (uint64_t)facts.st_size;
-    return CLI_OK;
+    return is_trace_name(path) ? CLI_OK : check_content(path, offer);
 }
 
 /* ---- The link -------------------------------------------------------------------------------- */

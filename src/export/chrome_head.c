@@ -54,6 +54,14 @@ static void put_provenance(tkt_chrome *chrome)
     tkt_chrome_put_double(writer, facts->clock_resolution_ns);
     put_key(writer, "clock_uncertainty_ns");
     tkt_chrome_put_double(writer, facts->clock_uncertainty_ns);
+    put_key(writer, "device_resolution_ns");
+    tkt_chrome_put_double(writer, facts->device_resolution_ns);
+    put_key(writer, "device_uncertainty_ns");
+    tkt_chrome_put_double(writer, facts->device_uncertainty_ns);
+    put_key(writer, "device_uncertainty_is_least");
+    tkt_writer_text(writer, facts->device_uncertainty_is_least ? "true" : "false");
+    put_key(writer, "device_shift_ns");
+    tkt_chrome_put_double(writer, facts->device_shift_ns);
     put_key(writer, "cost_ns");
     tkt_chrome_put_double(writer, facts->cost_ns);
     put_count(writer, "process_rank", facts->rank);

@@ -34,6 +34,10 @@ static void add_clock(line *l, const takt_trace *trace)
     char resolution[TKT_VALUE_SIZE];
     char uncertainty[TKT_VALUE_SIZE];
     char part[256];
+    if (isnan(trace->facts.clock_resolution_ns)) { /* another tool's file does not tell it */
+        add_part(l, "clock unknown");
+        return;
+    }
     tkt_value_fixed(resolution, trace->facts.clock_resolution_ns, 3);
     tkt_value_fixed(uncertainty, trace->facts.clock_uncertainty_ns, 1);
     snprintf(part, sizeof part, "clock %s, resolution %s ns, uncertainty %s ns",
@@ -53,6 +57,10 @@ static void add_device_clock(line *l, const takt_facts *facts)
     char uncertainty[TKT_VALUE_SIZE];
     char part[160];
     bool is_known = facts->device_uncertainty_ns > 0; /* false: the clocks were never compared */
+    if (isnan(facts->device_resolution_ns)) {
+        add_part(l, "device times: resolution and uncertainty unknown");
+        return;
+    }
     tkt_value_fixed(resolution, facts->device_resolution_ns, 1);
     tkt_value_fixed(uncertainty, facts->device_uncertainty_ns, 1);
     snprintf(part, sizeof part, "device times: resolution %s ns, uncertainty %s%s%s", resolution,
@@ -74,6 +82,9 @@ static bool is_always_listed(int loss, bool has_devices)
                             loss == TAKT_LOSS_UNATTRIBUTED));
 }
 
+/* Another tool's file does not tell what it cost and lost. */
+static bool is_imported(const takt_facts *facts) { return isnan(facts->cost_ns); }
+
 static bool is_unknown(const takt_facts *facts)
 {
     return facts->ending != TAKT_ENDING_WHOLE && facts->known_until_ns == 0;
@@ -91,7 +102,8 @@ static void add_losses(line *l, const takt_trace *trace, bool has_devices)
     if (is_unknown(facts))
         add_part(l, "losses unknown");
     for (int i = 0; i < TAKT_LOSS_COUNT; i++) {
-        if (trace->losses[i] == 0 && (!is_always_listed(i, has_devices) || is_unknown(facts)))
+        if (trace->losses[i] == 0 &&
+            (!is_always_listed(i, has_devices) || is_unknown(facts) || is_imported(facts)))
             continue;
         char part[96];
         snprintf(part, sizeof part, "%s %s%llu", takt_loss_name((takt_loss)i),
@@ -110,7 +122,10 @@ static void add_cost(line *l, const takt_facts *facts)
     tkt_value_text(cost, TKT_CELL_TIME, (tkt_cell){.u = (uint64_t)(cost_ns + 0.5)});
     tkt_value_text(share, TKT_CELL_SHARE, (tkt_cell){.d = wall_ns > 0 ? cost_ns / wall_ns : 0});
     snprintf(part, sizeof part, "Takt's cost %s%s (%s of wall time)", least(facts), cost, share);
-    add_part(l, is_unknown(facts) ? "Takt's cost unknown" : part);
+    if (is_imported(facts))
+        add_part(l, "cost of the recording unknown");
+    else
+        add_part(l, is_unknown(facts) ? "Takt's cost unknown" : part);
 }
 
 static const char *const ending_names[] = {"whole", "killed", "cut"};

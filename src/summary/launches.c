@@ -66,10 +66,9 @@ static uint64_t key_of(const tkt_launch *launch)
 static tkt_launch *find_again(tkt_launches *launches, uint32_t *latest, uint32_t name, uint64_t key)
 {
     uint32_t *place = &latest[(key ^ key >> 32) % LATEST];
-    tkt_launch *launch = &launches->items[*place];
-    if (*place < launches->count && key_of(launch) == key)
-        return launch;
-    launch = find_launch(launches, name, key);
+    if (*place < launches->count && key_of(&launches->items[*place]) == key)
+        return &launches->items[*place];
+    tkt_launch *launch = find_launch(launches, name, key);
     if (launch)
         *place = (uint32_t)(launch - launches->items);
     return launch;

@@ -156,6 +156,19 @@ def a_trace_is_served_once(file):
         until(link.is_closed, "the server has not ended")
 
 
+def a_database_is_converted(folder):
+    """The viewer does not know Nsight Systems' files: it gets the trace as Perfetto has it."""
+    sys.path.insert(0, os.path.join(os.environ.get("TAKT_ROOT", "."), "test", "import"))
+    import nsys_file
+    import run_model
+    file = os.path.join(folder, "run.sqlite")
+    nsys_file.write(run_model.Run(1), file)
+    with View(file) as view:
+        status, _, body = view.link.ask()
+        assert status == 200 and body.startswith(b"\x0a\x05\xa2\x7e"), body[:20]
+        assert view.end()[0] == 0
+
+
 def tokens_differ(file):
     links = []
     for _ in range(3):
@@ -297,6 +310,7 @@ def main():
             print("needs libmicrohttpd")
             sys.exit(77)
         a_trace_is_served_once(file)
+        a_database_is_converted(folder)
         tokens_differ(file)
         another_port_has_a_page(file)
         a_broken_transfer_may_be_repeated(folder)

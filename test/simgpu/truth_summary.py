@@ -8,7 +8,8 @@ from truth_stats import mean, percent
 LOSSES = ("dropped", "overwritten", "out of memory", "too deep", "too many sites", "too many paths",
           "mismatched", "clock", "unmatched", "cut", "device dropped", "incomplete",
           "unattributed", "bad time", "unknown", "no stack", "no activity", "in signals",
-          "more names", "addresses", "phase blocks", "phases", "phase numbers")
+          "more names", "addresses", "phase blocks", "phases", "phase numbers",
+          "skipped events", "crossing spans")
 
 
 def provenance(cycle, perfetto, version):

@@ -1,0 +1,425 @@
+/* Rows, spans and events of the host; the facts of the finished trace. */
+#include "import/build.h"
+
+#include "trace/devices.h"
+#include "trace/order.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+/* ---- Beginning ------------------------------------------------------------------------------- */
+
+takt_status imp_build_init(imp_build *build)
+{
+    *build = (imp_build){.first_ns = UINT64_MAX};
+    takt_status status = tkt_trace_create(&build->trace);
+    if (status != TAKT_OK)
+        return status;
+    takt_facts *facts = &build->trace->facts;
+    facts->clock_resolution_ns = facts->clock_uncertainty_ns = NAN; /* unknown */
+    facts->device_resolution_ns = facts->device_uncertainty_ns = NAN;
+    facts->cost_ns = NAN;
+    return TAKT_OK;
+}
+
+void imp_build_fini(imp_build *build)
+{
+    for (size_t i = 0; i < build->rows.count; i++)
+        TKT_ARRAY_FREE(&build->rows.items[i].open);
+    TKT_ARRAY_FREE(&build->rows);
+    TKT_ARRAY_FREE(&build->processes);
+    TKT_ARRAY_FREE(&build->call_processes);
+    tkt_map_fini(&build->row_index);
+    tkt_map_fini(&build->track_index);
+    tkt_map_fini(&build->shape_index);
+    TKT_ARRAY_FREE(&build->memory);
+    tkt_map_fini(&build->grid_index);
+    TKT_ARRAY_FREE(&build->grids);
+    if (build->trace)
+        takt_trace_release(build->trace);
+}
+
+uint32_t imp_build_string(imp_build *build, const char *bytes, size_t size)
+{
+    uint32_t string = tkt_trace_string(build->trace, bytes, strnlen(bytes, size));
+    build->is_short |= string == TKT_STRTAB_FULL;
+    return string == TKT_STRTAB_FULL ? 0 : string;
+}
+
+void imp_build_extend(imp_build *build, uint64_t begin_ns, uint64_t end_ns)
+{
+    if (begin_ns < build->first_ns)
+        build->first_ns = begin_ns;
+    if (end_ns != IMP_OPEN && end_ns > build->last_ns)
+        build->last_ns = end_ns;
+}
+
+/* ---- Rows ------------------------------------------------------------------------------------ */
+
+uint32_t imp_build_process(imp_build *build, uint32_t id)
+{
+    for (size_t i = 0; i < build->processes.count; i++)
+        if (build->processes.items[i] == id)
+            return (uint32_t)i;
+    uint32_t *added = TKT_ARRAY_ADD(&build->processes);
+    if (added)
+        *added = id;
+    build->is_short |= !added;
+    return (uint32_t)build->processes.count - 1;
+}
+
+imp_row *imp_build_row(imp_build *build, uint64_t key, uint32_t process_id, uint32_t thread_id)
+{
+    uint64_t *number = tkt_map_put(&build->row_index, key);
+    if (number && *number)
+        return &build->rows.items[*number - 1];
+    imp_row *row = number ? TKT_ARRAY_ADD(&build->rows) : NULL;
+    build->is_short |= !row;
+    if (!row)
+        return NULL;
+    *number = build->rows.count;
+    *row = (imp_row){.key = key,
+                     .track = IMP_NOTHING,
+                     .process = imp_build_process(build, process_id),
+                     .thread_id = thread_id,
+                     .is_main = process_id == thread_id};
+    return row;
+}
+
+static uint32_t track_of(imp_build *build, imp_row *row)
+{
+    if (row->track == IMP_NOTHING)
+        row->track = tkt_trace_add_track(build->trace, TAKT_TRACK_THREAD, 0, row->thread_id);
+    build->is_short |= row->track == TKT_NO_TRACK;
+    return row->track;
+}
+
+/* ---- Spans ----------------------------------------------------------------------------------- */
+
+/* A trace has room for 2^24 sites; names beyond that share one. */
+static uint32_t site_of(imp_build *build, const imp_what *what)
+{
+    takt_trace *trace = build->trace;
+    tkt_trace_site site = {.name = what->name,
+                           .category = what->category,
+                           .file = what->file,
+                           .line = what->line,
+                           .filter = what->filter,
+                           .device = what->device,
+                           .kind = (uint8_t)what->kind};
+    uint32_t index = tkt_trace_site_index(trace, &site);
+    if (index != UINT32_MAX)
+        return index;
+    trace->losses[TAKT_LOSS_MORE_NAMES]++;
+    build->is_short |= trace->sites.count < (1u << 24) - 1;
+    return 0;
+}
+
+/* `parent` has the span's number in the file until imp_nest() finds the parent. */
+static uint32_t add_span(imp_build *build, uint32_t track, const imp_what *what, uint64_t begin_ns,
+                         uint64_t end_ns)
+{
+    if (track == TKT_NO_TRACK)
+        return IMP_NOTHING;
+    uint32_t site = site_of(build, what);
+    tkt_spans *spans = &build->trace->tracks.items[track].spans;
+    bool is_thread = build->trace->tracks.items[track].kind == TAKT_TRACK_THREAD;
+    tkt_span *span = spans->count < TKT_NO_SPAN ? TKT_ARRAY_ADD(spans) : NULL;
+    build->is_short |= !span;
+    if (!span)
+        return IMP_NOTHING;
+    uint32_t number = (uint32_t)spans->count - 1;
+    *span = (tkt_span){begin_ns, end_ns, site << 8, is_thread ? number : TKT_NO_SPAN};
+    imp_build_extend(build, begin_ns, end_ns);
+    return number;
+}
+
+uint32_t imp_build_span(imp_build *build, imp_row *row, const imp_what *what, uint64_t begin_ns,
+                        uint64_t end_ns)
+{
+    return row ? add_span(build, track_of(build, row), what, begin_ns, end_ns) : IMP_NOTHING;
+}
+
+uint32_t imp_build_async(imp_build *build, uint32_t track_name, const imp_what *what,
+                         uint64_t begin_ns, uint64_t end_ns)
+{
+    uint64_t *track = tkt_map_put(&build->track_index, track_name);
+    if (track && !*track) {
+        uint32_t added = tkt_trace_add_track(build->trace, TAKT_TRACK_ASYNC, track_name, 0);
+        *track = added == TKT_NO_TRACK ? 0 : added + 1;
+    }
+    build->is_short |= !track || !*track;
+    if (build->is_short)
+        return IMP_NOTHING;
+    add_span(build, (uint32_t)*track - 1, what, begin_ns, end_ns);
+    return (uint32_t)*track - 1;
+}
+
+void imp_build_begin(imp_build *build, imp_row *row, const imp_what *what, uint64_t begin_ns)
+{
+    uint32_t span = imp_build_span(build, row, what, begin_ns, IMP_OPEN);
+    uint32_t *open = span == IMP_NOTHING ? NULL : TKT_ARRAY_ADD(&row->open);
+    build->is_short |= !open;
+    if (open)
+        *open = span;
+}
+
+bool imp_build_end(imp_build *build, imp_row *row, uint64_t end_ns)
+{
+    if (!row || row->open.count == 0)
+        return false;
+    uint32_t number = row->open.items[--row->open.count];
+    tkt_span *span = &build->trace->tracks.items[row->track].spans.items[number];
+    span->end_ns = end_ns > span->begin_ns ? end_ns : span->begin_ns;
+    build->trace->losses[TAKT_LOSS_CLOCK] += end_ns < span->begin_ns;
+    imp_build_extend(build, span->begin_ns, span->end_ns);
+    return true;
+}
+
+void imp_build_arg(imp_build *build, uint32_t track, uint32_t span, const tkt_arg *arg)
+{
+    if (track == IMP_NOTHING || span == IMP_NOTHING)
+        return;
+    tkt_arg *added = TKT_ARRAY_ADD(&build->trace->tracks.items[track].args);
+    build->is_short |= !added;
+    if (!added)
+        return;
+    *added = *arg;
+    added->span = span;
+}
+
+void imp_build_call(imp_build *build, const imp_row *row, uint32_t span, uint32_t correlation,
+                    int32_t result)
+{
+    if (!row || span == IMP_NOTHING)
+        return;
+    tkt_call_info *call = TKT_ARRAY_ADD(&build->trace->calls);
+    uint32_t *process = call ? TKT_ARRAY_ADD(&build->call_processes) : NULL;
+    build->is_short |= !process;
+    if (!process)
+        return;
+    *call = (tkt_call_info){row->track, span, correlation, result};
+    *process = row->process;
+}
+
+/* ---- Other events of the host ---------------------------------------------------------------- */
+
+void imp_build_mark(imp_build *build, imp_row *row, const imp_what *what, uint64_t time_ns)
+{
+    uint32_t track = row ? track_of(build, row) : TKT_NO_TRACK;
+    tkt_mark *mark = track == TKT_NO_TRACK ? NULL : TKT_ARRAY_ADD(&build->trace->marks);
+    build->is_short |= !mark;
+    if (mark)
+        *mark = (tkt_mark){time_ns, track, site_of(build, what)};
+    imp_build_extend(build, time_ns, time_ns);
+}
+
+void imp_build_counter(imp_build *build, imp_row *row, uint32_t name, uint64_t time_ns,
+                       double value)
+{
+    uint32_t track = row ? track_of(build, row) : TKT_NO_TRACK;
+    tkt_counter *counter = track == TKT_NO_TRACK ? NULL : TKT_ARRAY_ADD(&build->trace->counters);
+    build->is_short |= !counter;
+    if (counter)
+        *counter = (tkt_counter){time_ns, value, name, track};
+    imp_build_extend(build, time_ns, time_ns);
+}
+
+void imp_build_flow(imp_build *build, imp_row *row, uint64_t id, bool is_end, uint64_t time_ns)
+{
+    uint32_t track = row ? track_of(build, row) : TKT_NO_TRACK;
+    tkt_flow *flow = track == TKT_NO_TRACK ? NULL : TKT_ARRAY_ADD(&build->trace->flows);
+    build->is_short |= !flow;
+    if (flow)
+        *flow = (tkt_flow){time_ns, id, track, TKT_NO_SPAN, is_end};
+    imp_build_extend(build, time_ns, time_ns);
+}
+
+void imp_build_step(imp_build *build, uint64_t number, uint64_t begin_ns, uint64_t end_ns)
+{
+    tkt_step *step = TKT_ARRAY_ADD(&build->trace->steps);
+    build->is_short |= !step;
+    if (step)
+        *step = (tkt_step){number, begin_ns, end_ns};
+    imp_build_extend(build, begin_ns, end_ns);
+}
+
+/* ---- Correlation ids ------------------------------------------------------------------------- */
+
+/* Processes count their correlation ids each from 1. So with several processes, the id of a call
+ * becomes the call's number; an activity gets it by its process and id. Where the file does not
+ * name the activity's process, the id must be that of one process only. */
+
+typedef struct renaming {
+    imp_build *build;
+    tkt_map exact; /* process + 1, id -> number */
+    tkt_map any;   /* id -> number, or AMBIGUOUS */
+} renaming;
+
+#define AMBIGUOUS UINT64_MAX
+
+static bool rename_calls(renaming *r)
+{
+    takt_trace *trace = r->build->trace;
+    for (size_t i = 0; i < trace->calls.count; i++) {
+        tkt_call_info *call = &trace->calls.items[i];
+        uint64_t process = r->build->call_processes.items[i];
+        if (call->correlation == 0)
+            continue;
+        uint64_t *exact = tkt_map_put(&r->exact, (process + 1) << 32 | call->correlation);
+        uint64_t *any = exact ? tkt_map_put(&r->any, call->correlation) : NULL;
+        if (!any)
+            return false;
+        bool is_new = *exact == 0;
+        *exact = is_new ? i + 1 : *exact;
+        if (is_new)
+            *any = *any ? AMBIGUOUS : i + 1;
+        call->correlation = (uint32_t)*exact;
+    }
+    return true;
+}
+
+static uint32_t renamed(const renaming *r, uint32_t process_number, uint32_t correlation)
+{
+    uint64_t *number = process_number
+                           ? tkt_map_get(&r->exact, (uint64_t)process_number << 32 | correlation)
+                           : tkt_map_get(&r->any, correlation);
+    return number && *number != AMBIGUOUS ? (uint32_t)*number : 0;
+}
+
+static bool have_several_processes(const imp_build *build)
+{
+    for (size_t i = 1; i < build->call_processes.count; i++)
+        if (build->call_processes.items[i] != build->call_processes.items[0])
+            return true;
+    return false;
+}
+
+static takt_status rename_correlations(imp_build *build)
+{
+    renaming r = {.build = build};
+    takt_trace *trace = build->trace;
+    bool is_needed = have_several_processes(build);
+    bool is_good = !is_needed || rename_calls(&r);
+    for (size_t i = 0; i < trace->activities.count && is_good; i++) {
+        tkt_activity *activity = &trace->activities.items[i];
+        if (is_needed)
+            activity->correlation = renamed(&r, activity->reserved, activity->correlation);
+        activity->reserved = 0;
+    }
+    for (size_t i = 0; i < trace->waits.count && is_good; i++) {
+        tkt_wait *wait = &trace->waits.items[i];
+        if (is_needed)
+            wait->correlation = renamed(&r, wait->call_number, wait->correlation);
+        wait->call_number = 0;
+    }
+    tkt_map_fini(&r.exact);
+    tkt_map_fini(&r.any);
+    return is_good ? TAKT_OK : TAKT_NO_MEMORY;
+}
+
+/* ---- Finishing ------------------------------------------------------------------------------- */
+
+/* Spans that never end last until the end of the file. */
+static void close_spans(imp_build *build)
+{
+    for (size_t i = 0; i < build->rows.count; i++) {
+        imp_row *row = &build->rows.items[i];
+        for (size_t k = 0; k < row->open.count; k++) {
+            tkt_span *span =
+                &build->trace->tracks.items[row->track].spans.items[row->open.items[k]];
+            span->end_ns = build->last_ns > span->begin_ns ? build->last_ns : span->begin_ns;
+            tkt_span_mark(span, TAKT_SPAN_UNFINISHED);
+        }
+    }
+}
+
+/* With several processes, a thread's name tells which it belongs to. */
+static void name_tracks(imp_build *build)
+{
+    bool are_several = false;
+    uint32_t first = IMP_NOTHING; /* process */
+    for (size_t i = 0; i < build->rows.count; i++) {
+        const imp_row *row = &build->rows.items[i];
+        if (row->track == IMP_NOTHING)
+            continue;
+        are_several |= first != IMP_NOTHING && row->process != first;
+        first = first == IMP_NOTHING ? row->process : first;
+    }
+    if (first != IMP_NOTHING)
+        build->trace->facts.process_id = build->processes.items[first];
+    for (size_t i = 0; i < build->rows.count; i++) {
+        const imp_row *row = &build->rows.items[i];
+        char text[256];
+        if (row->track == IMP_NOTHING)
+            continue;
+        const char *name = row->name ? tkt_trace_text(build->trace, row->name) : "";
+        if (!name[0] && row->is_main)
+            name = "main";
+        if (are_several)
+            snprintf(text, sizeof text, "%.200s%sprocess %u", name, name[0] ? ", " : "",
+                     build->processes.items[row->process]);
+        else
+            snprintf(text, sizeof text, "%.200s", name);
+        build->trace->tracks.items[row->track].name = imp_build_string(build, text, strlen(text));
+    }
+}
+
+static takt_status finish_steps(takt_trace *trace)
+{
+    takt_status status = tkt_order_by_time(
+        &(tkt_order_items){trace->steps.items, trace->steps.count, sizeof *trace->steps.items, 0});
+    for (size_t i = 0; i < trace->steps.count; i++) {
+        uint64_t ns = trace->steps.items[i].end_ns - trace->steps.items[i].begin_ns;
+        tkt_stats_add(&trace->all_steps.stats, ns);
+        tkt_histogram_add(&trace->all_steps.histogram, ns);
+    }
+    return status;
+}
+
+static void set_facts(imp_build *build, const char *name, const char *backend)
+{
+    takt_trace *trace = build->trace;
+    takt_facts *facts = &trace->facts;
+    trace->name = imp_build_string(build, name, strlen(name));
+    trace->backend = imp_build_string(build, backend, strlen(backend));
+    facts->has_spans = true;
+    facts->begin_ns = build->first_ns == UINT64_MAX ? 0 : build->first_ns;
+    facts->end_ns = build->last_ns > facts->begin_ns ? build->last_ns : facts->begin_ns;
+}
+
+static void count_unattributed(takt_trace *trace)
+{
+    for (size_t i = 0; i < trace->activities.count; i++)
+        trace->losses[TAKT_LOSS_UNATTRIBUTED] += trace->activities.items[i].call == TKT_NO_CALL;
+}
+
+takt_status imp_build_finish(imp_build *build, const char *name, const char *backend,
+                             takt_trace **out)
+{
+    takt_trace *trace = build->trace;
+    close_spans(build);
+    name_tracks(build);
+    set_facts(build, name, backend);
+    takt_status status = build->is_short ? TAKT_NO_MEMORY : imp_nest(build);
+    if (status == TAKT_OK)
+        status = imp_finish_memory(build);
+    if (status == TAKT_OK)
+        status = imp_finish_grids(build);
+    if (status == TAKT_OK)
+        status = rename_correlations(build);
+    if (status == TAKT_OK)
+        status = finish_steps(trace);
+    if (status == TAKT_OK)
+        status = tkt_trace_link(trace);
+    if (status == TAKT_OK)
+        count_unattributed(trace);
+    if (status == TAKT_OK)
+        status = tkt_trace_finish(trace);
+    if (status != TAKT_OK)
+        return status;
+    build->trace = NULL;
+    *out = trace;
+    return TAKT_OK;
+}

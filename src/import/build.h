@@ -1,0 +1,178 @@
+/* Builds a trace from the events of another profiler's file, which come in any order. The reader of
+ * each format calls the functions below, then imp_build_finish(), which nests the spans of each
+ * thread, joins calls and activities, and finishes the trace.
+ *
+ * Nothing here fails but for want of memory, which imp_build_finish() reports: functions that
+ * return an index may return one that is not valid then, and the others ignore it. */
+#ifndef TKT_IMPORT_BUILD_H
+#define TKT_IMPORT_BUILD_H
+
+#include "base/containers.h"
+#include "trace/model.h"
+
+#include <takt/trace.h>
+
+#define IMP_NOTHING UINT32_MAX
+
+/* ======== Rows ======== */
+
+/* The events of one thread of one process. */
+typedef struct imp_row {
+    uint64_t key;
+    uint32_t track;   /* IMP_NOTHING until it has a span */
+    uint32_t process; /* number of its process */
+    uint32_t name;    /* string; 0: none */
+    uint32_t thread_id;
+    bool is_main;                /* the thread with the process's number */
+    TKT_ARRAY_OF(uint32_t) open; /* spans that have begun and not ended */
+} imp_row;
+
+/* ======== Building ======== */
+
+typedef struct imp_memory {
+    uint64_t time_ns;
+    int64_t bytes;
+    int64_t total_bytes; /* allocated after it; -1: unknown */
+    uint32_t device;     /* string; 0: the host */
+    uint32_t reserved;
+} imp_memory;
+
+typedef struct imp_grid {
+    uint32_t grid[3];
+    uint32_t block[3];
+} imp_grid;
+
+typedef struct imp_build {
+    takt_trace *trace;
+    bool is_short; /* of memory */
+    TKT_ARRAY_OF(imp_row) rows;
+    tkt_map row_index;                     /* key -> number + 1 */
+    TKT_ARRAY_OF(uint32_t) processes;      /* their numbers in the system */
+    TKT_ARRAY_OF(uint32_t) call_processes; /* by call */
+    tkt_map track_index;                   /* string -> async track + 1 */
+    tkt_map shape_index;                   /* hash -> shape + 1 */
+    TKT_ARRAY_OF(imp_memory) memory;       /* allocations, with what the file says of them */
+    tkt_map grid_index;                    /* correlation -> index into `grids` + 1 */
+    TKT_ARRAY_OF(imp_grid) grids;          /* that calls have, for kernels that have none */
+    uint64_t first_ns;                     /* of all events */
+    uint64_t last_ns;
+} imp_build;
+
+takt_status imp_build_init(imp_build *build);
+
+/* Completes the trace and gives it to *out. `backend` says who recorded it. Call it once, then only
+ * imp_build_fini(). TAKT_NO_MEMORY. */
+takt_status imp_build_finish(imp_build *build, const char *name, const char *backend,
+                             takt_trace **out);
+void imp_build_fini(imp_build *build);
+
+/* A string of the trace. */
+uint32_t imp_build_string(imp_build *build, const char *bytes, size_t size);
+
+/* Makes the recording as long as this, for an event that is not added. */
+void imp_build_extend(imp_build *build, uint64_t begin_ns, uint64_t end_ns);
+
+/* The number of the process that the system calls `id`. */
+uint32_t imp_build_process(imp_build *build, uint32_t id);
+
+/* The row with this key, which the caller makes from process and thread. Valid until the next call.
+ * NULL without memory. */
+imp_row *imp_build_row(imp_build *build, uint64_t key, uint32_t process_id, uint32_t thread_id);
+
+/* ======== Host ======== */
+
+/* What a span shows. Strings of the trace; 0: none. */
+typedef struct imp_what {
+    uint32_t name;
+    uint32_t category;
+    uint32_t file;
+    uint32_t line;
+    uint32_t filter; /* of a host activity: one TAKT_TIMING_ bit */
+    uint32_t device; /* of a host activity */
+    takt_site_kind kind;
+} imp_what;
+
+/* The end of a span that has not ended yet. */
+#define IMP_OPEN UINT64_MAX
+
+/* Adds a span to a thread; returns its number on the row's track. */
+uint32_t imp_build_span(imp_build *build, imp_row *row, const imp_what *what, uint64_t begin_ns,
+                        uint64_t end_ns);
+
+/* Adds a span to the track of this name, on which spans may overlap. Returns the track. */
+uint32_t imp_build_async(imp_build *build, uint32_t track_name, const imp_what *what,
+                         uint64_t begin_ns, uint64_t end_ns);
+
+/* Begins and ends spans whose ends are events of their own. imp_build_end() returns false if no
+ * span is open. */
+void imp_build_begin(imp_build *build, imp_row *row, const imp_what *what, uint64_t begin_ns);
+bool imp_build_end(imp_build *build, imp_row *row, uint64_t end_ns);
+
+/* Adds an argument to a span of a track; its key and value are complete but for the span. */
+void imp_build_arg(imp_build *build, uint32_t track, uint32_t span, const tkt_arg *arg);
+
+/* Says that a span of kind TAKT_SITE_CALL has this correlation id, which counts in the row's
+ * process. */
+void imp_build_call(imp_build *build, const imp_row *row, uint32_t span, uint32_t correlation,
+                    int32_t result);
+
+void imp_build_mark(imp_build *build, imp_row *row, const imp_what *what, uint64_t time_ns);
+void imp_build_counter(imp_build *build, imp_row *row, uint32_t name, uint64_t time_ns,
+                       double value);
+
+/* One end of an arrow between threads. */
+void imp_build_flow(imp_build *build, imp_row *row, uint64_t id, bool is_end, uint64_t time_ns);
+void imp_build_step(imp_build *build, uint64_t number, uint64_t begin_ns, uint64_t end_ns);
+
+/* ======== Devices ======== */
+
+#define IMP_MOST_DEVICES 1024u
+
+/* The device with this number, added with its label if it is new; NULL without memory, and from
+ * IMP_MOST_DEVICES on. Valid until the next call. */
+tkt_device *imp_build_device(imp_build *build, uint64_t ordinal);
+
+/* Adds an activity. Its shape is filled in but for the label; `shape->name` is a kernel's full
+ * name. `process` is the number of the process that launched it, or IMP_NOTHING. */
+typedef struct imp_work {
+    uint64_t begin_ns;
+    uint64_t end_ns;
+    uint32_t device; /* ordinal */
+    uint32_t context;
+    uint32_t stream;
+    uint32_t correlation;
+    uint32_t process;
+    tkt_shape shape;
+} imp_work;
+
+void imp_build_work(imp_build *build, const imp_work *work);
+
+/* Fills in the occupancy of a kernel, if the device's properties are known. */
+void imp_build_occupancy(imp_build *build, imp_work *work);
+
+/* Adds a wait; its call is found by correlation and process. */
+void imp_build_wait(imp_build *build, const tkt_wait *wait, uint32_t process);
+void imp_build_overhead(imp_build *build, const char *name, uint32_t thread, uint64_t begin_ns,
+                        uint64_t end_ns);
+
+/* Says which grid a call launched. */
+void imp_build_grid(imp_build *build, uint32_t correlation, const imp_grid *grid);
+
+/* Adds an allocation or a free. `device` of `memory` is a label, or 0 for the host. */
+void imp_build_memory(imp_build *build, imp_row *row, const imp_memory *memory, uint64_t address);
+
+/* ======== Finishing ======== */
+
+/* Parts of imp_build_finish(). TAKT_NO_MEMORY. */
+
+/* Gives kernels without a grid that of their call. */
+takt_status imp_finish_grids(imp_build *build);
+
+/* Adds up the allocations. */
+takt_status imp_finish_memory(imp_build *build);
+
+/* Puts the spans of all threads in order and finds their parents. A span that crosses the end of
+ * another one moves to a track of its own and is counted as a loss. */
+takt_status imp_nest(imp_build *build);
+
+#endif

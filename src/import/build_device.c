@@ -1,0 +1,234 @@
+/* Devices, their activities, waits, overheads and memory. */
+#include "import/build.h"
+
+#include "cuda/kernel.h"
+#include "cuda/kinds.h"
+#include "trace/devices.h"
+#include "trace/order.h"
+
+#include <stdio.h>
+#include <string.h>
+
+tkt_device *imp_build_device(imp_build *build, uint64_t ordinal)
+{
+    takt_trace *trace = build->trace;
+    char label[32];
+    size_t at = 0;
+    if (ordinal >= IMP_MOST_DEVICES)
+        return NULL;
+    while (at < trace->devices.count && trace->devices.items[at].ordinal < ordinal)
+        at++;
+    if (at < trace->devices.count && trace->devices.items[at].ordinal == ordinal)
+        return &trace->devices.items[at];
+    snprintf(label, sizeof label, "cuda:%u", (unsigned)ordinal);
+    uint32_t string = imp_build_string(build, label, strlen(label));
+    tkt_device *device = TKT_ARRAY_ADD(&trace->devices);
+    if (!device) {
+        build->is_short = true;
+        return NULL;
+    }
+    device = &trace->devices.items[at];
+    memmove(device + 1, device, (trace->devices.count - 1 - at) * sizeof *device);
+    *device = (tkt_device){.ordinal = (uint32_t)ordinal, .label = string};
+    return device;
+}
+
+/* ---- Activities ------------------------------------------------------------------------------ */
+
+/* Sets the label, and for kernels whether they are a library's. */
+static void set_label(imp_build *build, tkt_shape *shape)
+{
+    char label[512];
+    if (shape->filter == TAKT_TIMING_KERNEL)
+        shape->filter =
+            tkt_name_classify(tkt_trace_text(build->trace, shape->name), label, sizeof label);
+    else
+        tkt_activity_label(label, sizeof label, shape->filter,
+                           shape->filter == TAKT_TIMING_MEMCPY ? tkt_copy_name(shape->copy_kind)
+                                                               : "");
+    shape->label = imp_build_string(build, label, strlen(label));
+}
+
+/* The index of this shape. Equal shapes without labels have equal labels, so labels are made once a
+ * shape. */
+static uint32_t shape_of(imp_build *build, const tkt_shape *shape)
+{
+    for (uint64_t key = tkt_hash_bytes(shape, sizeof *shape);; key++) {
+        uint64_t *index = tkt_map_put(&build->shape_index, key);
+        if (!index)
+            break;
+        if (*index) {
+            tkt_shape known = build->trace->shapes.items[*index - 1];
+            known.label = 0;
+            known.filter = known.filter == TAKT_TIMING_BUILTIN ? TAKT_TIMING_KERNEL : known.filter;
+            if (memcmp(&known, shape, sizeof known) == 0)
+                return (uint32_t)*index - 1;
+            continue;
+        }
+        tkt_shape *added = TKT_ARRAY_ADD(&build->trace->shapes);
+        if (!added)
+            break;
+        *index = build->trace->shapes.count;
+        *added = *shape;
+        set_label(build, added);
+        return (uint32_t)*index - 1;
+    }
+    build->is_short = true;
+    return IMP_NOTHING;
+}
+
+void imp_build_work(imp_build *build, const imp_work *work)
+{
+    const tkt_device *device = imp_build_device(build, work->device);
+    uint32_t label = device ? device->label : 0;
+    uint32_t shape = device ? shape_of(build, &work->shape) : IMP_NOTHING;
+    tkt_activity *activity = shape == IMP_NOTHING ? NULL : TKT_ARRAY_ADD(&build->trace->activities);
+    if (!device)
+        build->trace->losses[TAKT_LOSS_SKIPPED_EVENTS]++;
+    else
+        build->is_short |= !activity;
+    if (!activity)
+        return;
+    const tkt_shape *of = &build->trace->shapes.items[shape];
+    *activity = (tkt_activity){.begin_ns = work->begin_ns,
+                               .end_ns = work->end_ns,
+                               .name = of->label,
+                               .device = label,
+                               .filter = of->filter,
+                               .track = TKT_NO_TRACK,
+                               .span = TKT_NO_SPAN,
+                               .scope = TKT_NO_SPAN,
+                               .call = TKT_NO_CALL,
+                               .shape = shape,
+                               .stream = work->stream,
+                               .context = work->context,
+                               .correlation = work->correlation,
+                               .reserved = work->process + 1};
+    imp_build_extend(build, work->begin_ns, work->end_ns);
+}
+
+void imp_build_wait(imp_build *build, const tkt_wait *wait, uint32_t process)
+{
+    tkt_wait *added = TKT_ARRAY_ADD(&build->trace->waits);
+    build->is_short |= !added;
+    if (!added)
+        return;
+    *added = *wait;
+    added->call_number = process + 1;
+    imp_build_extend(build, wait->begin_ns, wait->end_ns);
+}
+
+void imp_build_overhead(imp_build *build, const char *name, uint32_t thread, uint64_t begin_ns,
+                        uint64_t end_ns)
+{
+    uint32_t kind = strcmp(name, tkt_overhead_name(1)) == 0 ? 1 : 0;
+    for (uint32_t i = 1; i < 16 && !kind; i++)
+        if (strcmp(name, tkt_overhead_name(i << 16)) == 0)
+            kind = i << 16;
+    tkt_overhead *overhead = TKT_ARRAY_ADD(&build->trace->overheads);
+    build->is_short |= !overhead;
+    if (overhead)
+        *overhead = (tkt_overhead){begin_ns, end_ns, kind, thread};
+    imp_build_extend(build, begin_ns, end_ns);
+}
+
+void imp_build_occupancy(imp_build *build, imp_work *work)
+{
+    const tkt_device *device = imp_build_device(build, work->device);
+    if (device)
+        tkt_occupancy_fill(&work->shape, device);
+}
+
+/* ---- Grids of calls -------------------------------------------------------------------------- */
+
+void imp_build_grid(imp_build *build, uint32_t correlation, const imp_grid *grid)
+{
+    uint64_t *index = tkt_map_put(&build->grid_index, correlation);
+    imp_grid *added = index ? TKT_ARRAY_ADD(&build->grids) : NULL;
+    build->is_short |= !added;
+    if (!added)
+        return;
+    *added = *grid;
+    *index = build->grids.count;
+}
+
+takt_status imp_finish_grids(imp_build *build)
+{
+    takt_trace *trace = build->trace;
+    for (size_t i = 0; i < trace->activities.count && build->grids.count; i++) {
+        tkt_activity *activity = &trace->activities.items[i];
+        tkt_shape shape = trace->shapes.items[activity->shape];
+        const uint64_t *index = tkt_map_get(&build->grid_index, activity->correlation);
+        bool is_kernel = (shape.filter & (TAKT_TIMING_KERNEL | TAKT_TIMING_BUILTIN)) != 0;
+        if (!index || !is_kernel || shape.grid[0])
+            continue;
+        const imp_grid *grid = &build->grids.items[*index - 1];
+        memcpy(shape.grid, grid->grid, sizeof shape.grid);
+        memcpy(shape.block, grid->block, sizeof shape.block);
+        shape.label = 0;
+        shape.filter = TAKT_TIMING_KERNEL;
+        activity->shape = shape_of(build, &shape);
+    }
+    return build->is_short ? TAKT_NO_MEMORY : TAKT_OK;
+}
+
+/* ---- Memory ---------------------------------------------------------------------------------- */
+
+void imp_build_memory(imp_build *build, imp_row *row, const imp_memory *memory, uint64_t address)
+{
+    tkt_memory_event *event = TKT_ARRAY_ADD(&build->trace->memory_events);
+    imp_memory *added = event ? TKT_ARRAY_ADD(&build->memory) : NULL;
+    build->is_short |= !added;
+    if (!added)
+        return;
+    *added = *memory;
+    *event = (tkt_memory_event){.time_ns = memory->time_ns,
+                                .address = address,
+                                .bytes = memory->bytes,
+                                .track = row ? row->track : TKT_NO_TRACK,
+                                .span = TKT_NO_SPAN,
+                                .device = memory->device,
+                                .kind = memory->device ? TAKT_MEMORY_DEVICE : 0};
+    imp_build_extend(build, memory->time_ns, memory->time_ns);
+}
+
+static tkt_memory_totals *totals_of(takt_trace *trace, uint32_t device)
+{
+    if (!device)
+        return &trace->memory;
+    tkt_device_memory *memory = tkt_trace_device_memory(trace, device);
+    return memory ? &memory->totals : NULL;
+}
+
+/* What the file says is allocated is more than the sum of the events: it knows of memory from
+ * before the recording. */
+static void add_up(tkt_memory_totals *totals, const imp_memory *memory)
+{
+    uint64_t sum = totals->current_bytes + (uint64_t)memory->bytes;
+    uint64_t total = memory->total_bytes >= 0 ? (uint64_t)memory->total_bytes : sum;
+    if (totals->window_allocations + totals->window_frees == 0) {
+        int64_t before = (int64_t)(total - (uint64_t)memory->bytes);
+        totals->is_of_recording = 1;
+        totals->window_begin_bytes = before > 0 ? (uint64_t)before : 0;
+        totals->window_peak_bytes = totals->window_begin_bytes;
+    }
+    totals->window_allocations += memory->bytes >= 0;
+    totals->window_frees += memory->bytes < 0;
+    totals->current_bytes = total;
+    if ((int64_t)total > (int64_t)totals->window_peak_bytes) {
+        totals->window_peak_bytes = total;
+        totals->window_peak_ns = memory->time_ns;
+    }
+}
+
+takt_status imp_finish_memory(imp_build *build)
+{
+    takt_status status = tkt_order_by_time(TKT_ORDER_ITEMS(&build->memory, 0));
+    for (size_t i = 0; i < build->memory.count && status == TAKT_OK; i++) {
+        tkt_memory_totals *totals = totals_of(build->trace, build->memory.items[i].device);
+        if (!totals)
+            return TAKT_NO_MEMORY;
+        add_up(totals, &build->memory.items[i]);
+    }
+    return status;
+}

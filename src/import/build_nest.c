@@ -1,0 +1,226 @@
+/* Puts the spans of threads in preorder.
+ *
+ * Sorted by begin, the longer first, each span's parent is the innermost one before it that has not
+ * ended. Profilers that round times let a child end slightly after its parent: such a child is cut.
+ * A span that reaches further beyond the end of another is no part of a call tree. It moves to a
+ * track beside the thread's, on which spans may overlap. */
+#include "import/build.h"
+
+#include "trace/order.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define MOST_BEYOND_NS 1000u /* what a child may end after its parent, to be cut */
+
+/* Where a span of the file went: its index on the thread's track, or with this bit on the track
+ * beside it. */
+#define BESIDE 0x80000000u
+
+typedef struct nesting {
+    imp_build *build;
+    uint32_t track;
+    uint32_t beside;             /* track of the crossing spans, or TKT_NO_TRACK */
+    uint32_t *now;               /* by number in the file */
+    TKT_ARRAY_OF(uint32_t) open; /* indices of the spans around the next one */
+} nesting;
+
+/* ---- Order ----------------------------------------------------------------------------------- */
+
+static int compare_ends(const void *a, const void *b)
+{
+    const tkt_span *x = a, *y = b;
+    if (x->end_ns != y->end_ns)
+        return x->end_ns > y->end_ns ? -1 : 1;
+    return x->parent < y->parent ? -1 : 1;
+}
+
+/* By begin, then the longer first, then as in the file. */
+static takt_status order(tkt_spans *spans)
+{
+    takt_status status = tkt_order_by_time(TKT_ORDER_ITEMS(spans, 0));
+    for (size_t i = 0, end; i < spans->count && status == TAKT_OK; i = end) {
+        bool is_ordered = true;
+        for (end = i + 1;
+             end < spans->count && spans->items[end].begin_ns == spans->items[i].begin_ns; end++)
+            is_ordered &= spans->items[end].end_ns <= spans->items[end - 1].end_ns;
+        if (!is_ordered)
+            qsort(&spans->items[i], end - i, sizeof *spans->items, compare_ends);
+    }
+    return status;
+}
+
+/* ---- Nesting --------------------------------------------------------------------------------- */
+
+static uint32_t track_beside(nesting *n)
+{
+    takt_trace *trace = n->build->trace;
+    char name[300];
+    if (n->beside != TKT_NO_TRACK)
+        return n->beside;
+    const tkt_track *track = &trace->tracks.items[n->track];
+    const char *text = tkt_trace_text(trace, track->name);
+    if (text[0])
+        snprintf(name, sizeof name, "%.250s (crossing spans)", text);
+    else
+        snprintf(name, sizeof name, "thread %u (crossing spans)", track->thread_id);
+    uint32_t string = imp_build_string(n->build, name, strlen(name));
+    n->beside = tkt_trace_add_track(trace, TAKT_TRACK_ASYNC, string, track->thread_id);
+    return n->beside;
+}
+
+static bool move_beside(nesting *n, const tkt_span *span)
+{
+    uint32_t beside = track_beside(n);
+    tkt_span *added =
+        beside == TKT_NO_TRACK ? NULL : TKT_ARRAY_ADD(&n->build->trace->tracks.items[beside].spans);
+    if (!added)
+        return false;
+    n->now[span->parent] =
+        BESIDE | (uint32_t)(n->build->trace->tracks.items[beside].spans.count - 1);
+    *added = *span;
+    added->parent = TKT_NO_SPAN;
+    n->build->trace->losses[TAKT_LOSS_CROSSING_SPANS]++;
+    return true;
+}
+
+/* Places a span, the next in order, at `index` of the thread's track. *is_crossing: it cannot be
+ * there. False without memory. */
+static bool place(nesting *n, tkt_spans *spans, tkt_span span, uint32_t index, bool *is_crossing)
+{
+    while (n->open.count && spans->items[n->open.items[n->open.count - 1]].end_ns <= span.begin_ns)
+        n->open.count--;
+    uint32_t parent = n->open.count ? n->open.items[n->open.count - 1] : TKT_NO_SPAN;
+    *is_crossing = false;
+    if (parent != TKT_NO_SPAN && span.end_ns > spans->items[parent].end_ns) {
+        *is_crossing = span.end_ns - spans->items[parent].end_ns > MOST_BEYOND_NS;
+        if (*is_crossing)
+            return true;
+        span.end_ns = spans->items[parent].end_ns;
+    }
+    uint32_t *open = TKT_ARRAY_ADD(&n->open);
+    if (!open)
+        return false;
+    *open = index;
+    n->now[span.parent] = index;
+    spans->items[index] = span;
+    spans->items[index].parent = parent;
+    return true;
+}
+
+static bool place_all(nesting *n)
+{
+    size_t count = n->build->trace->tracks.items[n->track].spans.count;
+    uint32_t kept = 0;
+    for (size_t i = 0; i < count; i++) {
+        /* Adding the track beside it moves the tracks. */
+        tkt_spans *spans = &n->build->trace->tracks.items[n->track].spans;
+        tkt_span span = spans->items[i];
+        bool is_crossing;
+        if (!place(n, spans, span, kept, &is_crossing))
+            return false;
+        if (is_crossing && !move_beside(n, &span))
+            return false;
+        kept += !is_crossing;
+    }
+    n->build->trace->tracks.items[n->track].spans.count = kept;
+    return true;
+}
+
+/* Arguments follow their spans. */
+static bool move_args(nesting *n)
+{
+    tkt_args *args = &n->build->trace->tracks.items[n->track].args;
+    size_t kept = 0;
+    for (size_t i = 0; i < args->count; i++) {
+        tkt_arg arg = args->items[i];
+        uint32_t now = n->now[arg.span];
+        arg.span = now & ~BESIDE;
+        if (!(now & BESIDE)) {
+            args->items[kept++] = arg;
+            continue;
+        }
+        tkt_arg *added = TKT_ARRAY_ADD(&n->build->trace->tracks.items[n->beside].args);
+        if (!added)
+            return false;
+        *added = arg;
+    }
+    args->count = kept;
+    return true;
+}
+
+static bool nest_track(imp_build *build, uint32_t track, nesting *n)
+{
+    tkt_spans *spans = &build->trace->tracks.items[track].spans;
+    *n = (nesting){.build = build, .track = track, .beside = TKT_NO_TRACK};
+    n->now = tkt_alloc((spans->count + 1) * sizeof *n->now);
+    bool is_good = n->now && order(spans) == TAKT_OK && place_all(n) && move_args(n);
+    TKT_ARRAY_FREE(&n->open);
+    return is_good;
+}
+
+/* ---- All tracks ------------------------------------------------------------------------------ */
+
+static void move_calls(imp_build *build, const nesting *tracks, size_t count)
+{
+    for (size_t i = 0; i < build->trace->calls.count; i++) {
+        tkt_call_info *call = &build->trace->calls.items[i];
+        if (call->track >= count || !tracks[call->track].now)
+            continue;
+        const nesting *n = &tracks[call->track];
+        uint32_t now = n->now[call->span];
+        call->span = now & ~BESIDE;
+        call->track = now & BESIDE ? n->beside : call->track;
+    }
+}
+
+/* The innermost span of a track at a time, or TKT_NO_SPAN. */
+static uint32_t span_at(const takt_trace *trace, uint32_t track, uint64_t time_ns)
+{
+    if (track == TKT_NO_TRACK)
+        return TKT_NO_SPAN;
+    const tkt_spans *spans = &trace->tracks.items[track].spans;
+    size_t low = 0, high = spans->count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (spans->items[middle].begin_ns <= time_ns)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    uint32_t span = low ? (uint32_t)low - 1 : TKT_NO_SPAN;
+    while (span != TKT_NO_SPAN && spans->items[span].end_ns < time_ns)
+        span = spans->items[span].parent;
+    return span;
+}
+
+static void find_spans_of_events(takt_trace *trace)
+{
+    for (size_t i = 0; i < trace->memory_events.count; i++) {
+        tkt_memory_event *event = &trace->memory_events.items[i];
+        event->span = span_at(trace, event->track, event->time_ns);
+    }
+    for (size_t i = 0; i < trace->flows.count; i++) {
+        tkt_flow *flow = &trace->flows.items[i];
+        flow->span = span_at(trace, flow->track, flow->time_ns);
+    }
+}
+
+takt_status imp_nest(imp_build *build)
+{
+    size_t count = build->trace->tracks.count;
+    nesting *tracks = tkt_alloc_zeroed((count + 1) * sizeof *tracks);
+    bool is_good = tracks != NULL;
+    for (uint32_t i = 0; i < count && is_good; i++)
+        if (build->trace->tracks.items[i].kind == TAKT_TRACK_THREAD)
+            is_good = nest_track(build, i, &tracks[i]);
+    if (is_good) {
+        move_calls(build, tracks, count);
+        find_spans_of_events(build->trace);
+    }
+    for (size_t i = 0; tracks && i < count; i++)
+        tkt_free(tracks[i].now);
+    tkt_free(tracks);
+    return is_good ? TAKT_OK : TAKT_NO_MEMORY;
+}

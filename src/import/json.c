@@ -1,0 +1,378 @@
+/* The file around the events, and how reading goes on behind an event that is broken. */
+#include "import/json.h"
+
+#include "base/error.h"
+#include "import/import.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+/* ---- The window over the file ---------------------------------------------------------------- */
+
+/* Reads on so that there are more bytes than now; false at the end of the file. */
+static bool grow(imp_json *json)
+{
+    size_t left = tkt_input_left(json->input);
+    tkt_input_need(json->input, 2 * left + 4096);
+    return tkt_input_left(json->input) > left;
+}
+
+/* The next byte that is not white space, which stays unread; -1 at the end. */
+static int peek(imp_json *json)
+{
+    tkt_input_window *window = &json->input->window;
+    do {
+        window->at = imp_skip_space(window->at, window->end);
+        if (window->at < window->end)
+            return *window->at;
+    } while (tkt_input_need(json->input, 1));
+    return -1;
+}
+
+static const uint8_t *find(const uint8_t *from, const uint8_t *end, const char *text)
+{
+    return from < end ? memmem(from, (size_t)(end - from), text, strlen(text)) : NULL;
+}
+
+/* ---- Events that are broken ------------------------------------------------------------------ */
+
+#define PHASE "\"ph\""
+
+/* True for bytes that hold the begin of a second event: then the first one lacks its end. */
+static bool runs_on(const uint8_t *begin, const uint8_t *end)
+{
+    const uint8_t *first = find(begin, end, PHASE);
+    return first && find(first + 1, end, PHASE);
+}
+
+/* Finds the first "ph" from `offset` on, counted from the window's begin. False if there is none.
+ */
+static bool find_phase(imp_json *json, size_t offset, size_t *found)
+{
+    tkt_input_window *window = &json->input->window;
+    for (;;) {
+        const uint8_t *phase = find(window->at + offset, window->end, PHASE);
+        if (phase) {
+            *found = (size_t)(phase - window->at);
+            return true;
+        }
+        if (!grow(json))
+            return false;
+    }
+}
+
+/* Goes to the next event, behind its brace. `has_begun`: the first "ph" from here on belongs to the
+ * broken one. False if there is none. */
+static bool skip_event(imp_json *json, bool has_begun)
+{
+    tkt_input_window *window = &json->input->window;
+    size_t own = 0, next;
+    json->build.trace->losses[TAKT_LOSS_SKIPPED_EVENTS]++;
+    if (has_begun && !find_phase(json, 0, &own))
+        return false;
+    if (!find_phase(json, own + has_begun, &next))
+        return false;
+    const uint8_t *brace = memrchr(window->at + own, '{', next - own);
+    window->at = brace ? brace + 1 : window->at + next;
+    return true;
+}
+
+/* ---- Events ---------------------------------------------------------------------------------- */
+
+/* Reads the members of an event, from behind its brace. Names with quotes in them need the slower
+ * way of finding where strings end. */
+static imp_result scan_event(imp_json *json)
+{
+    tkt_input_window *window = &json->input->window;
+    for (;;) {
+        const uint8_t *at = window->at;
+        imp_result result = imp_scan_object(&at, window->end, IMP_QUOTES_STRICT, &json->object);
+        if (result == IMP_BAD) {
+            at = window->at;
+            result = imp_scan_object(&at, window->end, IMP_QUOTES_LOOSE, &json->object);
+        }
+        if (result == IMP_MORE && runs_on(window->at, window->end))
+            return IMP_BAD;
+        if (result == IMP_MORE && grow(json))
+            continue;
+        if (result == IMP_DONE)
+            window->at = at;
+        return result;
+    }
+}
+
+static void take_cut(imp_json *json)
+{
+    bool is_zero;
+    json->is_cut = true;
+    json->cut_bytes = tkt_input_drain(json->input, &is_zero);
+}
+
+/* Takes events, each from behind its brace, as long as one follows a broken one. False at the end
+ * of the file. */
+static bool take_event(imp_json *json)
+{
+    for (;;) {
+        imp_result result = scan_event(json);
+        if (result == IMP_MORE)
+            return false;
+        if (result == IMP_DONE) {
+            if (!imp_json_take(json))
+                json->build.trace->losses[TAKT_LOSS_SKIPPED_EVENTS]++;
+            return true;
+        }
+        if (!skip_event(json, true))
+            return false;
+    }
+}
+
+/* From behind the bracket to behind the one that ends the list. */
+static bool take_events(imp_json *json)
+{
+    for (;;) {
+        int next = peek(json);
+        if (next == -1)
+            return false;
+        if (next == ']') {
+            json->input->window.at++;
+            return true;
+        }
+        if (next == ',') {
+            json->input->window.at++;
+            continue;
+        }
+        json->input->window.at += next == '{';
+        if (next != '{' && !skip_event(json, false))
+            return false;
+        if (!take_event(json) || json->build.is_short)
+            return false;
+    }
+}
+
+/* ---- The head and tail of the file ----------------------------------------------------------- */
+
+static bool scan_inside(const imp_value *value, imp_object *out)
+{
+    const uint8_t *at = value->bytes + 1;
+    return value->kind == IMP_OBJECT &&
+           imp_scan_object(&at, value->bytes + value->size, IMP_QUOTES_LOOSE, out) == IMP_DONE;
+}
+
+static void take_ranks(imp_json *json, const imp_value *value)
+{
+    imp_object info;
+    int64_t rank = 0, size = 0;
+    if (!scan_inside(value, &info))
+        return;
+    imp_integer(imp_find(&info, "rank"), &rank);
+    imp_integer(imp_find(&info, "world_size"), &size);
+    if (size > 1 && rank >= 0 && rank < size && size <= UINT32_MAX) {
+        json->build.trace->facts.rank = (uint32_t)rank;
+        json->build.trace->facts.world_size = (uint32_t)size;
+    }
+}
+
+static double real_of(const imp_object *object, const char *key)
+{
+    double value;
+    return imp_real(imp_find(object, key), &value) ? value : NAN;
+}
+
+static void take_losses(imp_json *json, const imp_value *value)
+{
+    imp_object losses;
+    int64_t count;
+    if (!scan_inside(value, &losses))
+        return;
+    for (int i = 0; i < TAKT_LOSS_COUNT; i++)
+        if (imp_integer(imp_find(&losses, takt_loss_name((takt_loss)i)), &count) && count > 0)
+            json->build.trace->losses[i] += (uint64_t)count;
+}
+
+/* What Takt says of its own recording. */
+static void take_takt(imp_json *json, const imp_value *value)
+{
+    imp_object info;
+    takt_facts *facts = &json->build.trace->facts;
+    int64_t cycle = 0;
+    json->is_takt = scan_inside(value, &info);
+    if (!json->is_takt)
+        return;
+    json->name = imp_json_string(json, imp_find(&info, "run"));
+    json->backend = imp_json_string(json, imp_find(&info, "backend"));
+    json->build.trace->clock = imp_json_string(json, imp_find(&info, "clock"));
+    facts->clock_resolution_ns = real_of(&info, "clock_resolution_ns");
+    facts->clock_uncertainty_ns = real_of(&info, "clock_uncertainty_ns");
+    facts->device_resolution_ns = real_of(&info, "device_resolution_ns");
+    facts->device_uncertainty_ns = real_of(&info, "device_uncertainty_ns");
+    facts->device_uncertainty_is_least =
+        imp_is(imp_find(&info, "device_uncertainty_is_least"), "true");
+    facts->device_shift_ns = real_of(&info, "device_shift_ns");
+    facts->cost_ns = real_of(&info, "cost_ns");
+    facts->is_partial = imp_is(imp_find(&info, "partial"), "true");
+    if (imp_integer(imp_find(&info, "cycle"), &cycle) && cycle > 0 && cycle <= UINT32_MAX)
+        facts->cycle = (uint32_t)cycle;
+    take_losses(json, imp_find(&info, "losses"));
+}
+
+static void take_member(imp_json *json, const imp_value *key, const imp_value *value)
+{
+    if (imp_is(key, "deviceProperties"))
+        imp_json_take_devices(json, value);
+    else if (imp_is(key, "distributedInfo"))
+        take_ranks(json, value);
+    else if (imp_is(key, "baseTimeNanoseconds"))
+        imp_integer(value, &json->base_ns);
+    else if (imp_is(key, "takt"))
+        take_takt(json, value);
+}
+
+/* Reads a member of the file's object, up to its value if that is the list of events. */
+static imp_result scan_member(imp_json *json, imp_value *key, imp_value *value, bool *is_events)
+{
+    tkt_input_window *window = &json->input->window;
+    for (;;) {
+        const uint8_t *at = window->at;
+        imp_result result = imp_scan_key(&at, window->end, key);
+        at = imp_skip_space(at, window->end);
+        *is_events =
+            result == IMP_DONE && at < window->end && *at == '[' && imp_is(key, "traceEvents");
+        if (result == IMP_DONE && !*is_events)
+            result = imp_scan_value(&at, window->end, IMP_QUOTES_LOOSE, value);
+        if (result == IMP_MORE && grow(json))
+            continue;
+        if (result == IMP_DONE)
+            window->at = at + *is_events;
+        return result;
+    }
+}
+
+static bool bad(imp_json *json, const char *problem)
+{
+    tkt_input *input = json->input;
+    uint64_t offset = tkt_input_offset(input, input->window.at);
+    input->status = tkt_error_set(input->error, TAKT_BAD_TRACE, "%s: byte %llu: %s", input->name,
+                                  (unsigned long long)offset, problem);
+    return false;
+}
+
+/* Goes on where the list of events seemed to end but did not. False if there are no more events. */
+static bool resume(imp_json *json)
+{
+    if (!skip_event(json, false))
+        return false;
+    if (!take_event(json) || !take_events(json))
+        take_cut(json);
+    return true;
+}
+
+/* Reads the object around the list of events. */
+static bool take_object(imp_json *json)
+{
+    bool has_events = false;
+    json->input->window.at++;
+    for (;;) {
+        imp_value key, value;
+        bool is_events = false;
+        int next = peek(json);
+        if (next == '}' && !has_events)
+            return bad(json,
+                       "JSON without \"traceEvents\": neither torch.profiler nor Takt wrote it");
+        if (next == '}') {
+            json->input->window.at++;
+            if (peek(json) == -1 || !resume(json))
+                return true;
+            continue;
+        }
+        json->input->window.at += next == ',';
+        if (next == ',')
+            continue;
+        imp_result result = next == -1 ? IMP_MORE : scan_member(json, &key, &value, &is_events);
+        if (result == IMP_DONE && is_events) {
+            has_events = true;
+            if (!take_events(json)) {
+                take_cut(json);
+                return true;
+            }
+        } else if (result == IMP_DONE) {
+            take_member(json, &key, &value);
+        } else if (!has_events) {
+            return bad(json, result == IMP_MORE ? "the file ends before \"traceEvents\""
+                                                : "the JSON is malformed before \"traceEvents\"");
+        } else if (result == IMP_MORE || !resume(json)) {
+            return true; /* what follows the events is not needed */
+        }
+    }
+}
+
+/* ---- The whole ------------------------------------------------------------------------------- */
+
+static const char *file_name(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash ? slash + 1 : path;
+}
+
+static const char *backend_text(const imp_json *json, char *out, size_t size)
+{
+    const char *backend =
+        json->backend ? tkt_trace_text(json->build.trace, json->backend) : "torch.profiler";
+    snprintf(out, size, "%.200s (imported)", backend);
+    return out;
+}
+
+static takt_status finish(imp_json *json, takt_trace **out)
+{
+    char text[256];
+    takt_trace *trace = json->build.trace;
+    tkt_input *input = json->input;
+    const char *name = json->name ? tkt_trace_text(trace, json->name) : file_name(input->name);
+    json->is_cut |= input->is_cut; /* the packed data are damaged */
+    if (json->is_cut) {
+        trace->losses[TAKT_LOSS_CUT] += json->cut_bytes ? json->cut_bytes : 1;
+        trace->facts.ending = TAKT_ENDING_CUT;
+    }
+    trace->facts.realtime_offset_ns = json->base_ns;
+    if (json->is_takt && json->window_end_ns) { /* other profilers' windows are less exact */
+        json->build.first_ns = json->window_begin_ns;
+        json->build.last_ns = json->window_end_ns;
+    }
+    return imp_build_finish(&json->build, name, backend_text(json, text, sizeof text), out);
+}
+
+static takt_status read_all(imp_json *json, takt_trace **out)
+{
+    tkt_input *input = json->input;
+    static const uint8_t mark[] = {0xEF, 0xBB, 0xBF};
+    if (tkt_input_need(input, sizeof mark) && memcmp(input->window.at, mark, sizeof mark) == 0)
+        input->window.at += sizeof mark;
+    int first = peek(json);
+    bool is_good = first == '[' || first == '{' || bad(json, "not JSON");
+    if (is_good && first == '[') {
+        input->window.at++;
+        if (!take_events(json))
+            take_cut(json);
+    } else if (is_good) {
+        is_good = take_object(json);
+    }
+    if (!is_good || input->status != TAKT_OK)
+        return input->status;
+    return json->build.is_short ? TAKT_NO_MEMORY : finish(json, out);
+}
+
+takt_status imp_json_read(tkt_input *input, takt_trace **out)
+{
+    imp_json json = {.input = input};
+    takt_status status = imp_build_init(&json.build);
+    if (status == TAKT_OK) {
+        json.step_name = imp_build_string(&json.build, "ProfilerStep", 12);
+        json.shapes_key = imp_build_string(&json.build, "shapes", 6);
+        status = read_all(&json, out);
+    }
+    if (status == TAKT_NO_MEMORY)
+        tkt_error_set(input->error, status, "%s: %s", input->name, takt_status_text(status));
+    imp_build_fini(&json.build);
+    tkt_free(json.text);
+    return status;
+}

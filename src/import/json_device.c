@@ -1,0 +1,282 @@
+/* Events of devices, and the list of devices. */
+#include "import/json.h"
+
+#include "cuda/kinds.h"
+#include "trace/devices.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* ---- Devices --------------------------------------------------------------------------------- */
+
+static uint32_t number_of(const imp_object *object, const char *key)
+{
+    int64_t value;
+    return imp_integer(imp_find(object, key), &value) && value > 0 && value <= UINT32_MAX
+               ? (uint32_t)value
+               : 0;
+}
+
+static void take_device(imp_json *json, const imp_object *object)
+{
+    int64_t id, bytes = 0;
+    if (!imp_integer(imp_find(object, "id"), &id) || id < 0)
+        return;
+    tkt_device *device = imp_build_device(&json->build, (uint64_t)id);
+    if (!device)
+        return;
+    imp_integer(imp_find(object, "totalGlobalMem"), &bytes);
+    device->name = imp_json_string(json, imp_find(object, "name"));
+    device->major = number_of(object, "computeMajor");
+    device->minor = number_of(object, "computeMinor");
+    device->multiprocessors = number_of(object, "numSms");
+    device->warp_size = number_of(object, "warpSize");
+    device->max_threads_per_block = number_of(object, "maxThreadsPerBlock");
+    device->max_threads_per_multiprocessor = number_of(object, "maxThreadsPerMultiprocessor");
+    device->registers_per_block = number_of(object, "regsPerBlock");
+    device->registers_per_multiprocessor = number_of(object, "regsPerMultiprocessor");
+    device->shared_per_block = number_of(object, "sharedMemPerBlock");
+    device->shared_per_block_optin = number_of(object, "sharedMemPerBlockOptin");
+    device->shared_per_multiprocessor = number_of(object, "sharedMemPerMultiprocessor");
+    device->memory_bytes = bytes > 0 ? (uint64_t)bytes : 0;
+}
+
+void imp_json_take_devices(imp_json *json, const imp_value *list)
+{
+    if (list->kind != IMP_ARRAY)
+        return;
+    const uint8_t *at = list->bytes + 1, *end = list->bytes + list->size;
+    imp_value item;
+    imp_object object;
+    while (imp_scan_value(&at, end, IMP_QUOTES_LOOSE, &item) == IMP_DONE) {
+        const uint8_t *inside = item.bytes + 1;
+        if (item.kind == IMP_OBJECT &&
+            imp_scan_object(&inside, item.bytes + item.size, IMP_QUOTES_LOOSE, &object) == IMP_DONE)
+            take_device(json, &object);
+        at = imp_skip_space(at, end);
+        if (at == end || *at++ != ',')
+            return;
+    }
+}
+
+/* ---- Activities ------------------------------------------------------------------------------ */
+
+/* The number of a stream: an argument, or in the row "stream 7". */
+static uint32_t stream_of(const imp_json *json, const imp_event *event)
+{
+    const imp_value *stream = imp_json_arg(json, "stream");
+    int64_t number = 0;
+    if (stream->kind && imp_integer(stream, &number))
+        return number < 0 ? UINT32_MAX : (uint32_t)number;
+    imp_value row = event->thread;
+    if (row.size > 7 && memcmp(row.bytes, "stream ", 7) == 0) {
+        row.bytes += 7;
+        row.size -= 7;
+    }
+    return imp_integer(&row, &number) && number >= 0 ? (uint32_t)number : 0;
+}
+
+/* The device is an argument, or else the number of the row's process. False if it is neither. */
+static bool begin_work(imp_json *json, const imp_event *event, uint32_t filter, imp_work *work)
+{
+    const imp_value *device = imp_json_arg(json, "device");
+    int64_t number;
+    if (!imp_integer(device->kind ? device : &event->process, &number) || number < 0 ||
+        number >= IMP_MOST_DEVICES)
+        return false;
+    *work = (imp_work){.begin_ns = event->begin_ns,
+                       .end_ns = event->end_ns,
+                       .device = (uint32_t)number,
+                       .context = (uint32_t)imp_json_uint(json, "context"),
+                       .stream = stream_of(json, event),
+                       .correlation = (uint32_t)imp_json_uint(json, "correlation"),
+                       .process = IMP_NOTHING};
+    work->shape.filter = filter;
+    return true;
+}
+
+static void take_triple(const imp_json *json, const char *key, uint32_t out[3])
+{
+    int64_t numbers[3];
+    if (imp_integers(imp_json_arg(json, key), numbers, 3) != 3)
+        return;
+    for (int i = 0; i < 3; i++)
+        out[i] = numbers[i] > 0 ? (uint32_t)numbers[i] : 0;
+}
+
+static void read_limiter(const imp_value *name, tkt_shape *shape)
+{
+    static const char *const names[] = {[TKT_LIMITER_WARPS] = "warps",
+                                        [TKT_LIMITER_REGISTERS] = "registers",
+                                        [TKT_LIMITER_SHARED_MEMORY] = "shared memory",
+                                        [TKT_LIMITER_BLOCKS] = "blocks"};
+    for (uint8_t i = TKT_LIMITER_WARPS; i < sizeof names / sizeof *names && name->kind; i++)
+        if (imp_is(name, names[i]))
+            shape->limiter = i;
+}
+
+bool imp_json_take_kernel(imp_json *json, const imp_event *event)
+{
+    imp_work work;
+    double percent;
+    if (!begin_work(json, event, TAKT_TIMING_KERNEL, &work))
+        return false;
+    tkt_shape *shape = &work.shape;
+    shape->name = imp_json_string(json, &event->name);
+    take_triple(json, "grid", shape->grid);
+    take_triple(json, "block", shape->block);
+    take_triple(json, "cluster", shape->cluster);
+    shape->registers = (uint16_t)imp_json_uint(json, "registers per thread");
+    shape->static_shared_bytes = (uint32_t)imp_json_uint(json, "static shared memory");
+    shape->dynamic_shared_bytes = imp_json_arg(json, "dynamic shared memory")->kind
+                                      ? (uint32_t)imp_json_uint(json, "dynamic shared memory")
+                                      : (uint32_t)imp_json_uint(json, "shared memory");
+    shape->local_bytes = (uint32_t)imp_json_uint(json, "local memory per thread");
+    shape->graph = (uint32_t)imp_json_uint(json, "graph id");
+    shape->graph_node = imp_json_uint(json, "graph node id");
+    imp_build_occupancy(&json->build, &work);
+    if (imp_real(imp_json_arg(json, "theoretical occupancy %"), &percent) && percent > 0 &&
+        percent <= 100)
+        shape->occupancy = (uint16_t)(percent * 100 + 0.5);
+    read_limiter(imp_json_arg(json, "limited by"), shape);
+    imp_build_work(&json->build, &work);
+    return true;
+}
+
+static bool has_word(imp_text text, const char *word)
+{
+    return memmem(text.bytes, text.size, word, strlen(word)) != NULL;
+}
+
+/* "Pageable", "Pinned" ... from "Memcpy HtoD (Pageable -> Device)". */
+static uint8_t memory_of(imp_text text)
+{
+    static const struct {
+        const char *name;
+        uint8_t kind;
+    } kinds[] = {{"Pageable", TAKT_MEMORY_PAGEABLE},
+                 {"Pinned", TAKT_MEMORY_PINNED},
+                 {"Device Static", TAKT_MEMORY_DEVICE_STATIC},
+                 {"Managed Static", TAKT_MEMORY_MANAGED_STATIC},
+                 {"Device", TAKT_MEMORY_DEVICE},
+                 {"Array", TAKT_MEMORY_ARRAY},
+                 {"Managed", TAKT_MEMORY_MANAGED}};
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
+        if (has_word(text, kinds[i].name))
+            return kinds[i].kind;
+    return TAKT_MEMORY_UNKNOWN;
+}
+
+static void read_copy(imp_text name, tkt_shape *shape)
+{
+    const char *arrow = memmem(name.bytes, name.size, "->", 2);
+    for (uint8_t kind = 1; kind <= TAKT_COPY_PTOP; kind++)
+        if (has_word(name, tkt_copy_name(kind)))
+            shape->copy_kind = kind;
+    if (!arrow)
+        return;
+    size_t before = (size_t)(arrow - name.bytes);
+    shape->source = memory_of((imp_text){name.bytes, before});
+    shape->target = memory_of((imp_text){arrow, name.size - before});
+}
+
+bool imp_json_take_memcpy(imp_json *json, const imp_event *event)
+{
+    imp_work work;
+    if (!begin_work(json, event, TAKT_TIMING_MEMCPY, &work))
+        return false;
+    work.shape.bytes = imp_json_uint(json, "bytes");
+    read_copy(imp_json_text(json, &event->name), &work.shape);
+    imp_build_work(&json->build, &work);
+    return true;
+}
+
+bool imp_json_take_memset(imp_json *json, const imp_event *event)
+{
+    imp_work work;
+    if (!begin_work(json, event, TAKT_TIMING_MEMSET, &work))
+        return false;
+    work.shape.bytes = imp_json_uint(json, "bytes");
+    work.shape.target = memory_of(imp_json_text(json, &event->name));
+    imp_build_work(&json->build, &work);
+    return true;
+}
+
+/* ---- What belongs to devices ----------------------------------------------------------------- */
+
+bool imp_json_take_annotation(imp_json *json, const imp_event *event)
+{
+    imp_work work;
+    char name[64];
+    if (!begin_work(json, event, 0, &work))
+        return false;
+    const tkt_device *device = imp_build_device(&json->build, work.device);
+    if (!device)
+        return false;
+    int size = snprintf(name, sizeof name, "%s annotations",
+                        tkt_trace_text(json->build.trace, device->label));
+    imp_what what = {.name = imp_json_string(json, &event->name), .kind = TAKT_SITE_SCOPE};
+    imp_build_async(&json->build, imp_build_string(&json->build, name, (size_t)size), &what,
+                    event->begin_ns, event->end_ns);
+    return true;
+}
+
+bool imp_json_take_wait(imp_json *json, const imp_event *event)
+{
+    static const struct {
+        const char *name;
+        uint32_t kind;
+    } kinds[] = {{"Event Sync", TAKT_WAIT_EVENT},
+                 {"Stream Wait Event", TAKT_WAIT_STREAM_EVENT},
+                 {"Stream Sync", TAKT_WAIT_STREAM},
+                 {"Context Sync", TAKT_WAIT_CONTEXT}};
+    int64_t stream = 0, record = 0;
+    tkt_wait wait = {.begin_ns = event->begin_ns,
+                     .end_ns = event->end_ns,
+                     .correlation = (uint32_t)imp_json_uint(json, "correlation"),
+                     .context = (uint32_t)imp_json_uint(json, "context"),
+                     .event = (uint32_t)imp_json_uint(json, "wait_on_cuda_event_id")};
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
+        if (imp_is(&event->name, kinds[i].name))
+            wait.kind = kinds[i].kind;
+    imp_integer(imp_json_arg(json, "stream"), &stream);
+    wait.stream = stream < 0 || wait.kind == TAKT_WAIT_CONTEXT ? UINT32_MAX : (uint32_t)stream;
+    imp_integer(imp_json_arg(json, "wait_on_cuda_event_record_corr_id"), &record);
+    wait.record_correlation = record > 0 ? (uint32_t)record : 0;
+    wait.record_stream = record > 0 ? (uint32_t)imp_json_uint(json, "wait_on_stream") : 0;
+    imp_build_wait(&json->build, &wait, IMP_NOTHING);
+    return true;
+}
+
+bool imp_json_take_overhead(imp_json *json, const imp_event *event)
+{
+    char name[64];
+    imp_text text = imp_json_text(json, &event->name);
+    size_t size = text.size < sizeof name - 1 ? text.size : sizeof name - 1;
+    memcpy(name, text.bytes, size);
+    name[size] = '\0';
+    imp_build_overhead(&json->build, name, (uint32_t)imp_json_uint(json, "thread"), event->begin_ns,
+                       event->end_ns);
+    return true;
+}
+
+bool imp_json_take_memory(imp_json *json, const imp_event *event)
+{
+    imp_memory memory = {.time_ns = event->begin_ns, .total_bytes = -1};
+    int64_t total = -1, address = 0, device = 0;
+    if (!imp_integer(imp_json_arg(json, "Bytes"), &memory.bytes))
+        return false;
+    if (imp_integer(imp_json_arg(json, "Total Allocated"), &total) && total >= 0)
+        memory.total_bytes = total;
+    imp_integer(imp_json_arg(json, "Addr"), &address);
+    if (imp_json_uint(json, "Device Type")) {
+        imp_integer(imp_json_arg(json, "Device Id"), &device);
+        const tkt_device *on =
+            imp_build_device(&json->build, device < 0 ? UINT64_MAX : (uint64_t)device);
+        if (!on)
+            return false;
+        memory.device = on->label;
+    }
+    imp_build_memory(&json->build, imp_json_row(json, event), &memory, (uint64_t)address);
+    return true;
+}

@@ -1,0 +1,228 @@
+/* Events without a duration: marks, counters, arrows, names of threads; and which event is which.
+ */
+#include "import/json.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- Values ---------------------------------------------------------------------------------- */
+
+imp_text imp_json_text(imp_json *json, const imp_value *value)
+{
+    if (value->kind == IMP_NONE)
+        return (imp_text){"", 0};
+    if (!value->is_escaped)
+        return (imp_text){(const char *)value->bytes, value->size};
+    if (value->size > json->text_size) {
+        char *text = tkt_alloc(2 * value->size);
+        if (!text) {
+            json->build.is_short = true;
+            return (imp_text){"", 0};
+        }
+        tkt_free(json->text);
+        json->text = text;
+        json->text_size = 2 * value->size;
+    }
+    return (imp_text){json->text, imp_unescape(value, json->text)};
+}
+
+uint32_t imp_json_string(imp_json *json, const imp_value *value)
+{
+    imp_text text = imp_json_text(json, value);
+    return text.size ? imp_build_string(&json->build, text.bytes, text.size) : 0;
+}
+
+uint64_t imp_json_uint(const imp_json *json, const char *key)
+{
+    int64_t value;
+    return imp_integer(imp_json_arg(json, key), &value) && value > 0 ? (uint64_t)value : 0;
+}
+
+uint32_t imp_json_id(const imp_value *value)
+{
+    int64_t id;
+    return imp_integer(value, &id) && id > 0 && id < UINT32_MAX ? (uint32_t)id : 0;
+}
+
+imp_row *imp_json_row(imp_json *json, const imp_event *event)
+{
+    uint64_t process = tkt_hash_bytes(event->process.bytes, event->process.size);
+    uint64_t thread = tkt_hash_bytes(event->thread.bytes, event->thread.size);
+    return imp_build_row(&json->build, tkt_hash_u64(process) ^ thread, imp_json_id(&event->process),
+                         imp_json_id(&event->thread));
+}
+
+/* ---- Events without a duration --------------------------------------------------------------- */
+
+static bool take_instant(imp_json *json, const imp_event *event)
+{
+    if (imp_is(&event->name, "[memory]"))
+        return imp_json_take_memory(json, event);
+    if (imp_is(&event->category, "Trace")) { /* the begin and end of the recording */
+        bool is_end = imp_is(&event->name, "Record Window End");
+        *(is_end ? &json->window_end_ns : &json->window_begin_ns) = event->begin_ns;
+        imp_build_extend(&json->build, event->begin_ns, event->begin_ns);
+        return true;
+    }
+    imp_what what = {.name = imp_json_string(json, &event->name), .kind = TAKT_SITE_SCOPE};
+    if (json->is_takt)
+        imp_json_take_place(json, &what);
+    imp_build_mark(&json->build, imp_json_row(json, event), &what, event->begin_ns);
+    return true;
+}
+
+/* Takt derives the counters of memory from the allocations, which the file has, too. */
+static bool is_derived(const imp_json *json)
+{
+    return json->is_takt && json->args.count && imp_is(&json->args.members[0].key, "bytes");
+}
+
+/* Each number is a counter. With several, its name says which. */
+static bool take_counter(imp_json *json, const imp_event *event)
+{
+    char name[512];
+    for (uint32_t i = 0; i < json->args.count && !is_derived(json); i++) {
+        const imp_member *member = &json->args.members[i];
+        double value;
+        if (!imp_real(&member->value, &value) || !isfinite(value))
+            continue;
+        imp_text text = imp_json_text(json, &event->name);
+        size_t size = text.size < 250 ? text.size : 250;
+        memcpy(name, text.bytes, size);
+        if (json->args.count > 1) {
+            text = imp_json_text(json, &member->key);
+            size_t more = text.size < 250 ? text.size : 250;
+            name[size++] = ' ';
+            memcpy(name + size, text.bytes, more);
+            size += more;
+        }
+        imp_build_counter(&json->build, imp_json_row(json, event),
+                          imp_build_string(&json->build, name, size), event->begin_ns, value);
+    }
+    return true;
+}
+
+/* Arrows from a call to its work repeat the correlation; those from a backward operator to its
+ * forward one are left out. */
+static bool take_arrow(imp_json *json, const imp_event *event)
+{
+    char text[24] = "";
+    if (!imp_is(&event->category, "flow") || event->id.size >= sizeof text)
+        return true;
+    memcpy(text, event->id.bytes, event->id.size);
+    imp_build_flow(&json->build, imp_json_row(json, event), strtoull(text, NULL, 0),
+                   imp_is(&event->phase, "f"), event->begin_ns);
+    return true;
+}
+
+/* The name in "thread 12 (name)", or the text as it is; none in "thread 12". */
+static imp_text inner_name(imp_text text)
+{
+    static const char head[] = "thread ";
+    if (text.size < sizeof head || memcmp(text.bytes, head, sizeof head - 1) != 0 ||
+        text.bytes[sizeof head - 1] < '0' || text.bytes[sizeof head - 1] > '9')
+        return text;
+    const char *open = memchr(text.bytes, '(', text.size);
+    if (!open || text.bytes[text.size - 1] != ')')
+        return (imp_text){"", 0};
+    return (imp_text){open + 1, (size_t)(text.bytes + text.size - 2 - open)};
+}
+
+static bool take_metadata(imp_json *json, const imp_event *event)
+{
+    int64_t process;
+    if (!imp_is(&event->name, "thread_name") || !imp_integer(&event->process, &process))
+        return true;
+    imp_text name = inner_name(imp_json_text(json, imp_json_arg(json, "name")));
+    bool is_stream = name.size > 7 && memcmp(name.bytes, "stream ", 7) == 0;
+    imp_row *row = is_stream ? NULL : imp_json_row(json, event);
+    if (row && name.size)
+        row->name = imp_build_string(&json->build, name.bytes, name.size);
+    return true;
+}
+
+/* ---- All ------------------------------------------------------------------------------------- */
+
+/* Where the value of this key belongs; NULL for other keys. */
+static imp_value *find_place(imp_event *event, const imp_value *key)
+{
+    switch (key->size) {
+    case 2:
+        if (imp_is(key, "ph"))
+            return &event->phase;
+        return imp_is(key, "ts") ? &event->time : imp_is(key, "id") ? &event->id : NULL;
+    case 3:
+        if (imp_is(key, "pid"))
+            return &event->process;
+        if (imp_is(key, "tid"))
+            return &event->thread;
+        return imp_is(key, "cat") ? &event->category : imp_is(key, "dur") ? &event->duration : NULL;
+    case 4:
+        return imp_is(key, "name") ? &event->name : imp_is(key, "args") ? &event->args : NULL;
+    default:
+        return NULL;
+    }
+}
+
+static void find_members(imp_json *json, imp_event *event)
+{
+    *event = (imp_event){0};
+    for (uint32_t i = 0; i < json->object.count; i++) {
+        imp_value *place = find_place(event, &json->object.members[i].key);
+        if (place)
+            *place = json->object.members[i].value;
+    }
+}
+
+static void scan_args(imp_json *json, const imp_value *args)
+{
+    json->args.count = 0;
+    if (args->kind != IMP_OBJECT)
+        return;
+    const uint8_t *at = args->bytes + 1, *end = args->bytes + args->size;
+    if (imp_scan_object(&at, end, IMP_QUOTES_STRICT, &json->args) == IMP_BAD) {
+        at = args->bytes + 1;
+        imp_scan_object(&at, end, IMP_QUOTES_LOOSE, &json->args);
+    }
+}
+
+bool imp_json_take(imp_json *json)
+{
+    imp_event event;
+    int64_t begin_ns;
+    find_members(json, &event);
+    scan_args(json, &event.args);
+    if (event.phase.size != 1)
+        return false;
+    uint8_t phase = event.phase.bytes[0];
+    if (phase == 'M')
+        return take_metadata(json, &event);
+    if (!imp_time(&event.time, &begin_ns))
+        return false;
+    event.begin_ns = (uint64_t)begin_ns;
+    imp_what what = {.kind = TAKT_SITE_SCOPE};
+    switch (phase) {
+    case 'X':
+        return imp_json_take_slice(json, &event);
+    case 'B':
+        what.name = imp_json_string(json, &event.name);
+        what.category = imp_json_string(json, &event.category);
+        imp_build_begin(&json->build, imp_json_row(json, &event), &what, event.begin_ns);
+        return true;
+    case 'E':
+        return imp_build_end(&json->build, imp_json_row(json, &event), event.begin_ns);
+    case 'i':
+    case 'I':
+        return take_instant(json, &event);
+    case 'C':
+        return take_counter(json, &event);
+    case 's':
+    case 'f':
+        return take_arrow(json, &event);
+    case 't':
+        return true;
+    default:
+        return false;
+    }
+}

@@ -1,0 +1,352 @@
+/* Slices of the host: scopes, annotations, calls; and what else a slice may be. */
+#include "import/json.h"
+
+#include <string.h>
+
+/* ---- Arguments ------------------------------------------------------------------------------- */
+
+/* Torch numbers its records with these; they say nothing to a reader of tables. */
+static bool is_bookkeeping(const imp_value *key)
+{
+    static const char *const keys[] = {
+        "External id",   "Ev Idx",        "Record function id", "Sequence number",
+        "Fwd thread id", "Python id",     "Python parent id",   "Python module id",
+        "Python thread", "Trace name",    "Trace iteration",    "Profiler Event Index",
+        "Call stack",    "fwd_thread_id", "correlation"};
+    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
+        if (imp_is(key, keys[i]))
+            return true;
+    return false;
+}
+
+/* What Takt writes of a span beside its arguments. */
+static bool is_takts_own(const imp_value *key)
+{
+    static const char *const keys[] = {"file",  "category", "device",       "activity",
+                                       "flops", "result",   "begun before", "unfinished"};
+    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
+        if (imp_is(key, keys[i]))
+            return true;
+    return false;
+}
+
+static bool is_shapes(const imp_value *key)
+{
+    return imp_is(key, "Input Dims") || imp_is(key, "Input dims") || imp_is(key, "Input Shapes");
+}
+
+static tkt_arg arg_of(imp_json *json, const imp_value *value)
+{
+    tkt_arg arg = {.type = TKT_ARG_STRING};
+    int64_t integer;
+    if (value->kind != IMP_WORD) {
+        arg.value.string = imp_json_string(json, value);
+    } else if (imp_is(value, "true") || imp_is(value, "false")) {
+        arg.type = TKT_ARG_BOOL;
+        arg.value.b = value->bytes[0] == 't';
+    } else if (!memchr(value->bytes, '.', value->size) && imp_integer(value, &integer)) {
+        arg.type = TKT_ARG_INT;
+        arg.value.i = integer;
+    } else if (imp_real(value, &arg.value.d)) {
+        arg.type = TKT_ARG_DOUBLE;
+    } else {
+        arg.value.string = imp_json_string(json, value);
+    }
+    return arg;
+}
+
+/* Of torch's operators only the shapes of their inputs are kept: the rest would cost more memory
+ * than the operators. */
+static void take_args(imp_json *json, const imp_row *row, uint32_t span, bool is_operator)
+{
+    for (uint32_t i = 0; i < json->args.count && row; i++) {
+        const imp_member *member = &json->args.members[i];
+        bool has_shapes = is_shapes(&member->key);
+        if (is_bookkeeping(&member->key) || (is_operator && !json->is_takt && !has_shapes) ||
+            (json->is_takt && is_takts_own(&member->key)))
+            continue;
+        tkt_arg arg = arg_of(json, &member->value);
+        arg.key = has_shapes ? json->shapes_key : imp_json_string(json, &member->key);
+        imp_build_arg(&json->build, row->track, span, &arg);
+    }
+}
+
+/* ---- Scopes ---------------------------------------------------------------------------------- */
+
+/* Splits "dir/file.py(12): function" into its parts. */
+static void split_python(imp_json *json, imp_text text, imp_what *what)
+{
+    const char *end = text.bytes + text.size;
+    const char *colon = memmem(text.bytes, text.size, "): ", 3);
+    const char *bracket = colon ? memrchr(text.bytes, '(', (size_t)(colon - text.bytes)) : NULL;
+    imp_value line = {.kind = IMP_WORD};
+    int64_t number;
+    if (!bracket)
+        return;
+    line.bytes = (const uint8_t *)bracket + 1;
+    line.size = (size_t)(colon - bracket - 1);
+    if (!imp_integer(&line, &number) || number < 0 || number > UINT32_MAX)
+        return;
+    what->file = imp_build_string(&json->build, text.bytes, (size_t)(bracket - text.bytes));
+    what->line = (uint32_t)number;
+    what->name = imp_build_string(&json->build, colon + 3, (size_t)(end - colon - 3));
+}
+
+void imp_json_take_place(imp_json *json, imp_what *what)
+{
+    imp_text text = imp_json_text(json, imp_json_arg(json, "file"));
+    const char *colon = text.size ? memrchr(text.bytes, ':', text.size) : NULL;
+    if (!colon)
+        return;
+    what->file = imp_build_string(&json->build, text.bytes, (size_t)(colon - text.bytes));
+    for (const char *at = colon + 1; at < text.bytes + text.size && *at >= '0' && *at <= '9'; at++)
+        what->line = what->line * 10 + (uint32_t)(*at - '0');
+}
+
+/* Host activities of Takt's. */
+static void take_activity_kind(imp_json *json, imp_what *what)
+{
+    static const struct {
+        const char *name;
+        uint32_t filter;
+    } kinds[] = {{"kernel", TAKT_TIMING_KERNEL},
+                 {"builtin kernel", TAKT_TIMING_BUILTIN},
+                 {"memcpy", TAKT_TIMING_MEMCPY},
+                 {"memset", TAKT_TIMING_MEMSET},
+                 {"graph", TAKT_TIMING_GRAPH}};
+    const imp_value *kind = imp_json_arg(json, "activity");
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds && kind->kind; i++)
+        if (imp_is(kind, kinds[i].name))
+            what->filter = kinds[i].filter;
+    if (!what->filter)
+        return;
+    what->kind = TAKT_SITE_ACTIVITY;
+    what->device = imp_json_string(json, imp_json_arg(json, "device"));
+}
+
+static void take_work(imp_json *json, const imp_row *row, uint32_t span)
+{
+    tkt_work work = {.span = span};
+    bool has_work = imp_real(imp_json_arg(json, "flops"), &work.flops);
+    if (!has_work || span == IMP_NOTHING)
+        return;
+    imp_real(imp_json_arg(json, "bytes"), &work.bytes);
+    tkt_work *added = TKT_ARRAY_ADD(&json->build.trace->tracks.items[row->track].works);
+    json->build.is_short |= !added;
+    if (added)
+        *added = work;
+}
+
+static void mark_open_ends(const imp_json *json, const imp_row *row, uint32_t span)
+{
+    tkt_span *at = &json->build.trace->tracks.items[row->track].spans.items[span];
+    if (imp_json_arg(json, "begun before")->kind)
+        tkt_span_mark(at, TAKT_SPAN_BEGUN_BEFORE);
+    if (imp_json_arg(json, "unfinished")->kind)
+        tkt_span_mark(at, TAKT_SPAN_UNFINISHED);
+}
+
+static void describe_takts(imp_json *json, imp_what *what)
+{
+    what->category = imp_json_string(json, imp_json_arg(json, "category"));
+    imp_json_take_place(json, what);
+    take_activity_kind(json, what);
+}
+
+static bool take_scope(imp_json *json, const imp_event *event, imp_what *what, bool is_operator)
+{
+    imp_row *row = imp_json_row(json, event);
+    if (json->is_takt)
+        describe_takts(json, what);
+    uint32_t span = imp_build_span(&json->build, row, what, event->begin_ns, event->end_ns);
+    take_args(json, row, span, is_operator);
+    if (json->is_takt && span != IMP_NOTHING) {
+        take_work(json, row, span);
+        mark_open_ends(json, row, span);
+    }
+    return true;
+}
+
+/* Takt writes spans that may overlap on rows beyond the numbers of threads. */
+#define FIRST_ROW_OF_TRACKS 1000000000u
+
+/* "io (2)" is the second row of the track "io". */
+static uint32_t track_name(imp_json *json, const imp_row *row)
+{
+    const char *name = row && row->name ? tkt_trace_text(json->build.trace, row->name) : "track";
+    size_t size = strlen(name), end = size;
+    if (size && name[size - 1] == ')') {
+        end = size - 1;
+        while (end && name[end - 1] >= '0' && name[end - 1] <= '9')
+            end--;
+        bool is_lane = end >= 2 && end < size - 1 && name[end - 1] == '(' && name[end - 2] == ' ';
+        size = is_lane ? end - 2 : size;
+    }
+    return imp_build_string(&json->build, name, size);
+}
+
+static bool take_takts_annotation(imp_json *json, const imp_event *event, imp_what *what)
+{
+    imp_row *row = imp_json_row(json, event);
+    uint32_t name = track_name(json, row);
+    describe_takts(json, what);
+    uint32_t track = imp_build_async(&json->build, name, what, event->begin_ns, event->end_ns);
+    if (track == IMP_NOTHING)
+        return true;
+    uint32_t span = (uint32_t)json->build.trace->tracks.items[track].spans.count - 1;
+    take_args(json, &(imp_row){.track = track}, span, false);
+    return true;
+}
+
+static bool take_annotation(imp_json *json, const imp_event *event, imp_what *what)
+{
+    uint64_t number;
+    imp_text name = imp_json_text(json, &event->name);
+    if (imp_step_number(name.bytes, name.size, &number)) {
+        imp_build_step(&json->build, number, event->begin_ns, event->end_ns);
+        if (json->is_takt)
+            return true;
+        what->name = json->step_name;
+    }
+    if (json->is_takt && imp_json_id(&event->thread) >= FIRST_ROW_OF_TRACKS)
+        return take_takts_annotation(json, event, what);
+    return take_scope(json, event, what, false);
+}
+
+/* ---- Calls ----------------------------------------------------------------------------------- */
+
+static void take_grid(imp_json *json, uint32_t correlation)
+{
+    int64_t grid[3] = {0}, block[3] = {0};
+    imp_grid of;
+    if (imp_integers(imp_json_arg(json, "grid"), grid, 3) != 3 ||
+        imp_integers(imp_json_arg(json, "block"), block, 3) != 3)
+        return;
+    for (int i = 0; i < 3; i++) {
+        of.grid[i] = (uint32_t)grid[i];
+        of.block[i] = (uint32_t)block[i];
+    }
+    imp_build_grid(&json->build, correlation, &of);
+}
+
+static bool take_call(imp_json *json, const imp_event *event, imp_what *what)
+{
+    imp_row *row = imp_json_row(json, event);
+    uint32_t correlation = imp_json_id(imp_json_arg(json, "correlation"));
+    int64_t result = 0;
+    what->kind = TAKT_SITE_CALL;
+    uint32_t span = imp_build_span(&json->build, row, what, event->begin_ns, event->end_ns);
+    imp_integer(imp_json_arg(json, "result"), &result);
+    imp_build_call(&json->build, row, span, correlation, (int32_t)result);
+    if (correlation)
+        take_grid(json, correlation);
+    return true;
+}
+
+/* ---- Slices ---------------------------------------------------------------------------------- */
+
+typedef enum slice_kind {
+    SLICE_OTHER,
+    SLICE_OPERATOR,
+    SLICE_ANNOTATION,
+    SLICE_PYTHON,
+    SLICE_CALL,
+    SLICE_IGNORED,
+    SLICE_DEVICE /* from here on, by `take` */
+} slice_kind;
+
+/* Categories, and the names of 2021. */
+#define CATEGORY(text) sizeof text - 1, text
+
+static const struct category {
+    size_t size;
+    const char *name;
+    slice_kind kind;
+    imp_json_taker take;
+    const char *category; /* of the spans; NULL: the same name */
+} categories[] = {
+    {CATEGORY("cpu_op"), SLICE_OPERATOR, NULL, NULL},
+    {CATEGORY("Operator"), SLICE_OPERATOR, NULL, "cpu_op"},
+    {CATEGORY("user_annotation"), SLICE_ANNOTATION, NULL, NULL},
+    {CATEGORY("python_function"), SLICE_PYTHON, NULL, NULL},
+    {CATEGORY("cuda_runtime"), SLICE_CALL, NULL, NULL},
+    {CATEGORY("cuda_driver"), SLICE_CALL, NULL, NULL},
+    {CATEGORY("Runtime"), SLICE_CALL, NULL, "cuda_runtime"},
+    {CATEGORY("hip_runtime"), SLICE_CALL, NULL, NULL},
+    {CATEGORY("mtia_runtime"), SLICE_CALL, NULL, NULL},
+    {CATEGORY("xpu_runtime"), SLICE_CALL, NULL, NULL},
+    {CATEGORY("privateuse1_runtime"), SLICE_CALL, NULL, NULL},
+    {CATEGORY("Trace"), SLICE_IGNORED, NULL, NULL},
+    {CATEGORY("kernel"), SLICE_DEVICE, imp_json_take_kernel, NULL},
+    {CATEGORY("Kernel"), SLICE_DEVICE, imp_json_take_kernel, NULL},
+    {CATEGORY("gpu_memcpy"), SLICE_DEVICE, imp_json_take_memcpy, NULL},
+    {CATEGORY("Memcpy"), SLICE_DEVICE, imp_json_take_memcpy, NULL},
+    {CATEGORY("gpu_memset"), SLICE_DEVICE, imp_json_take_memset, NULL},
+    {CATEGORY("Memset"), SLICE_DEVICE, imp_json_take_memset, NULL},
+    {CATEGORY("cuda_sync"), SLICE_DEVICE, imp_json_take_wait, NULL},
+    {CATEGORY("overhead"), SLICE_DEVICE, imp_json_take_overhead, NULL},
+    {CATEGORY("gpu_user_annotation"), SLICE_DEVICE, imp_json_take_annotation, NULL},
+};
+
+static const struct category *find_category(const imp_value *name)
+{
+    static const struct category other = {CATEGORY(""), SLICE_OTHER, NULL, NULL};
+    for (size_t i = 0; i < sizeof categories / sizeof *categories; i++)
+        if (name->size == categories[i].size &&
+            memcmp(name->bytes, categories[i].name, name->size) == 0)
+            return &categories[i];
+    return &other;
+}
+
+static uint32_t category_of(imp_json *json, const imp_event *event, const struct category *known)
+{
+    if (json->is_takt && known->kind != SLICE_CALL)
+        return 0;
+    return known->category
+               ? imp_build_string(&json->build, known->category, strlen(known->category))
+               : imp_json_string(json, &event->category);
+}
+
+/* A time before the begin is a fault of the clock. */
+static bool read_duration(imp_json *json, imp_event *event)
+{
+    int64_t ns = 0;
+    event->end_ns = event->begin_ns;
+    if (event->duration.kind == IMP_NONE)
+        return true;
+    if (imp_time(&event->duration, &ns)) {
+        event->end_ns += (uint64_t)ns;
+        return true;
+    }
+    if (event->duration.size == 0 || event->duration.bytes[0] != '-')
+        return false;
+    json->build.trace->losses[TAKT_LOSS_CLOCK]++;
+    return true;
+}
+
+bool imp_json_take_slice(imp_json *json, imp_event *event)
+{
+    const struct category *known = find_category(&event->category);
+    if (event->name.kind == IMP_NONE || !read_duration(json, event))
+        return false;
+    if (event->duration.size && event->duration.bytes[0] == '-')
+        return true;
+    if (known->kind == SLICE_DEVICE)
+        return known->take(json, event);
+    if (known->kind == SLICE_IGNORED)
+        return true;
+    imp_what what = {.name = imp_json_string(json, &event->name),
+                     .category = category_of(json, event, known),
+                     .kind = TAKT_SITE_SCOPE};
+    switch (known->kind) {
+    case SLICE_CALL:
+        return take_call(json, event, &what);
+    case SLICE_ANNOTATION:
+        return take_annotation(json, event, &what);
+    case SLICE_PYTHON:
+        split_python(json, imp_json_text(json, &event->name), &what);
+        return take_scope(json, event, &what, false);
+    default:
+        return take_scope(json, event, &what, known->kind == SLICE_OPERATOR);
+    }
+}

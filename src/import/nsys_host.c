@@ -1,0 +1,298 @@
+/* Names, threads, calls and NVTX ranges of Nsight Systems' files. */
+#include "import/nsys.h"
+#include "import/scan.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#ifdef TKT_HAVE_SQLITE
+
+#define TABLE(name, columns, take)                                                                 \
+    {                                                                                              \
+        name, columns, sizeof(columns) / sizeof *(columns), take                                   \
+    }
+
+static void put(imp_nsys *nsys, tkt_map *map, uint64_t key, uint64_t value)
+{
+    uint64_t *at = tkt_map_put(map, key);
+    nsys->build.is_short |= !at;
+    if (at)
+        *at = value;
+}
+
+static uint32_t text_of(imp_nsys *nsys, sqlite3_stmt *row, int column)
+{
+    const char *text = (const char *)sqlite3_column_text(row, column);
+    return text ? imp_build_string(&nsys->build, text, strlen(text)) : 0;
+}
+
+/* ---- Names ----------------------------------------------------------------------------------- */
+
+static const imp_column string_columns[] = {{"id", NULL}, {"value", NULL}};
+
+static void take_string(imp_nsys *nsys, sqlite3_stmt *row)
+{
+    put(nsys, &nsys->strings, (uint64_t)sqlite3_column_int64(row, 0), text_of(nsys, row, 1));
+}
+
+static const imp_column session_columns[] = {{"utcEpochNs", "0"}};
+
+static void take_session(imp_nsys *nsys, sqlite3_stmt *row)
+{
+    nsys->real_ns = sqlite3_column_int64(row, 0);
+}
+
+static const imp_column thread_columns[] = {{"globalTid", NULL}, {"nameId", NULL}};
+
+static void take_thread(imp_nsys *nsys, sqlite3_stmt *row)
+{
+    imp_row *thread = imp_nsys_row(nsys, imp_column_u64(row, 0));
+    if (thread && !thread->name)
+        thread->name = imp_nsys_string(nsys, sqlite3_column_int64(row, 1));
+}
+
+static const imp_column gpu_columns[] = {
+    {"id", NULL},           {"cuDevice", "NULL"},       {"name", "''"},
+    {"computeMajor", "0"},  {"computeMinor", "0"},      {"smCount", "0"},
+    {"totalMemory", "0"},   {"threadsPerWarp", "0"},    {"maxBlocksPerSm", "0"},
+    {"maxWarpsPerSm", "0"}, {"maxRegistersPerSm", "0"}, {"maxRegistersPerBlock", "0"},
+    {"maxShmemPerSm", "0"}, {"maxShmemPerBlock", "0"}};
+
+static void take_gpu(imp_nsys *nsys, sqlite3_stmt *row)
+{
+    bool has_number = sqlite3_column_type(row, 1) != SQLITE_NULL; /* CUDA's, as activities have */
+    tkt_device *device = imp_build_device(&nsys->build, imp_column_u64(row, has_number));
+    if (!device)
+        return;
+    device->name = text_of(nsys, row, 2);
+    device->major = imp_column_u32(row, 3);
+    device->minor = imp_column_u32(row, 4);
+    device->multiprocessors = imp_column_u32(row, 5);
+    device->memory_bytes = imp_column_u64(row, 6);
+    device->warp_size = imp_column_u32(row, 7);
+    device->max_blocks_per_multiprocessor = imp_column_u32(row, 8);
+    device->max_threads_per_multiprocessor = imp_column_u32(row, 9) * device->warp_size;
+    device->registers_per_multiprocessor = imp_column_u32(row, 10);
+    device->registers_per_block = imp_column_u32(row, 11);
+    device->shared_per_multiprocessor = imp_column_u32(row, 12);
+    device->shared_per_block = imp_column_u32(row, 13);
+}
+
+/* Domains and categories of NVTX, before the ranges that are in them. */
+
+enum {
+    EVENT_CATEGORY = 33,
+    EVENT_MARK = 34,
+    EVENT_PUSH_POP = 59,
+    EVENT_START_END = 60,
+    EVENT_TEXT_PUSH_POP = 70, /* from files of NVTX text */
+    EVENT_TEXT_START_END = 71,
+    EVENT_DOMAIN = 75
+};
+
+static const imp_column nvtx_columns[] = {
+    {"start", NULL},        {"end", NULL},          {"eventType", NULL}, {"globalTid", "0"},
+    {"text", "NULL"},       {"textId", "NULL"},     {"domainId", "0"},   {"category", "0"},
+    {"int64Value", "NULL"}, {"doubleValue", "NULL"}};
+
+enum {
+    NVTX_TYPE = 2,
+    NVTX_THREAD,
+    NVTX_TEXT,
+    NVTX_TEXT_ID,
+    NVTX_DOMAIN,
+    NVTX_CATEGORY,
+    NVTX_INT,
+    NVTX_DOUBLE
+};
+
+static uint32_t nvtx_text(imp_nsys *nsys, sqlite3_stmt *row)
+{
+    if (sqlite3_column_type(row, NVTX_TEXT) != SQLITE_NULL)
+        return text_of(nsys, row, NVTX_TEXT);
+    return imp_nsys_string(nsys, sqlite3_column_int64(row, NVTX_TEXT_ID));
+}
+
+static uint64_t category_key(sqlite3_stmt *row)
+{
+    return imp_column_u64(row, NVTX_DOMAIN) << 32 ^ imp_column_u64(row, NVTX_CATEGORY);
+}
+
+static void take_nvtx_name(imp_nsys *nsys, sqlite3_stmt *row)
+{
+    int type = sqlite3_column_int(row, NVTX_TYPE);
+    if (type == EVENT_DOMAIN)
+        put(nsys, &nsys->domains, imp_column_u64(row, NVTX_DOMAIN), nvtx_text(nsys, row));
+    else if (type == EVENT_CATEGORY)
+        put(nsys, &nsys->categories, category_key(row), nvtx_text(nsys, row));
+}
+
+const imp_table imp_nsys_names[] = {
+    TABLE("StringIds", string_columns, take_string),
+    TABLE("TARGET_INFO_SESSION_START_TIME", session_columns, take_session),
+    TABLE("ThreadNames", thread_columns, take_thread),
+    TABLE("TARGET_INFO_GPU", gpu_columns, take_gpu),
+    TABLE("NVTX_EVENTS", nvtx_columns, take_nvtx_name),
+};
+const size_t imp_nsys_name_count = sizeof imp_nsys_names / sizeof *imp_nsys_names;
+
+/* ---- NVTX ------------------------------------------------------------------------------------ */
+
+/* torch's emit_nvtx() writes what differs from call to call into the name. */
+typedef struct name_parts {
+    const char *name;
+    size_t size;
+    const char *values[3]; /* NULL: none */
+    size_t sizes[3];
+} name_parts;
+
+static const char *const part_heads[] = {", seq = ", ", op_id = ", ", sizes = "};
+static const char *const part_keys[] = {"seq", "op_id", "shapes"};
+
+/* The end of a value: the next part, or the end of the text. */
+static const char *part_end(const char *at)
+{
+    const char *end = at + strlen(at);
+    for (size_t i = 0; i < 3; i++) {
+        const char *next = strstr(at, part_heads[i]);
+        end = next && next < end ? next : end;
+    }
+    const char *inputs = strstr(at, ", input_op_ids = ");
+    return inputs && inputs < end ? inputs : end;
+}
+
+static name_parts split(const char *text)
+{
+    name_parts parts = {.name = text, .size = (size_t)(part_end(text) - text)};
+    for (size_t i = 0; i < 3; i++) {
+        const char *head = strstr(text, part_heads[i]);
+        if (!head)
+            continue;
+        parts.values[i] = head + strlen(part_heads[i]);
+        parts.sizes[i] = (size_t)(part_end(parts.values[i]) - parts.values[i]);
+    }
+    return parts;
+}
+
+static void add_parts(imp_nsys *nsys, uint32_t track, uint32_t span, const name_parts *parts)
+{
+    for (size_t i = 0; i < 3; i++) {
+        if (!parts->values[i])
+            continue;
+        imp_value value = {(const uint8_t *)parts->values[i], parts->sizes[i], IMP_WORD, false};
+        tkt_arg arg = {.key = imp_build_string(&nsys->build, part_keys[i], strlen(part_keys[i])),
+                       .type = TKT_ARG_INT};
+        if (!imp_integer(&value, &arg.value.i)) {
+            arg.type = TKT_ARG_STRING;
+            arg.value.string = imp_build_string(&nsys->build, parts->values[i], parts->sizes[i]);
+        }
+        imp_build_arg(&nsys->build, track, span, &arg);
+    }
+}
+
+static uint32_t nvtx_category(const imp_nsys *nsys, sqlite3_stmt *row)
+{
+    const uint64_t *named = imp_column_u64(row, NVTX_CATEGORY)
+                                ? tkt_map_get(&nsys->categories, category_key(row))
+                                : NULL;
+    if (!named)
+        named = tkt_map_get(&nsys->domains, imp_column_u64(row, NVTX_DOMAIN));
+    return named ? (uint32_t)*named : 0;
+}
+
+static void take_push_pop(imp_nsys *nsys, sqlite3_stmt *row, const imp_what *what,
+                          const name_parts *parts)
+{
+    imp_row *thread = imp_nsys_row(nsys, imp_column_u64(row, NVTX_THREAD));
+    uint64_t begin_ns, end_ns;
+    if (!thread)
+        return;
+    if (sqlite3_column_type(row, 1) == SQLITE_NULL) {
+        imp_build_begin(&nsys->build, thread, what, imp_column_u64(row, 0));
+        return;
+    }
+    if (!imp_nsys_times(nsys, row, &begin_ns, &end_ns))
+        return;
+    uint64_t step;
+    if (imp_step_number(parts->name, parts->size, &step))
+        imp_build_step(&nsys->build, step, begin_ns, end_ns);
+    uint32_t span = imp_build_span(&nsys->build, thread, what, begin_ns, end_ns);
+    add_parts(nsys, thread->track, span, parts);
+}
+
+/* Ranges that begin on one thread and may end on another. */
+static void take_start_end(imp_nsys *nsys, sqlite3_stmt *row, const imp_what *what)
+{
+    uint64_t begin_ns, end_ns;
+    uint32_t track = what->category ? what->category : imp_build_string(&nsys->build, "NVTX", 4);
+    if (sqlite3_column_type(row, 1) == SQLITE_NULL)
+        nsys->build.trace->losses[TAKT_LOSS_UNMATCHED_SPAN]++;
+    else if (imp_nsys_times(nsys, row, &begin_ns, &end_ns))
+        imp_build_async(&nsys->build, track, what, begin_ns, end_ns);
+}
+
+static void take_nvtx(imp_nsys *nsys, sqlite3_stmt *row)
+{
+    int type = sqlite3_column_int(row, NVTX_TYPE);
+    bool is_nested = type == EVENT_PUSH_POP || type == EVENT_TEXT_PUSH_POP;
+    bool is_free = type == EVENT_START_END || type == EVENT_TEXT_START_END;
+    if (!is_nested && !is_free && type != EVENT_MARK)
+        return;
+    const char *text = tkt_trace_text(nsys->build.trace, nvtx_text(nsys, row));
+    name_parts parts = split(text);
+    uint64_t step;
+    bool is_step = imp_step_number(parts.name, parts.size, &step);
+    imp_what what = {.name = is_step ? imp_build_string(&nsys->build, "ProfilerStep", 12)
+                                     : imp_build_string(&nsys->build, parts.name, parts.size),
+                     .category = nvtx_category(nsys, row),
+                     .kind = TAKT_SITE_SCOPE};
+    if (is_nested)
+        take_push_pop(nsys, row, &what, &parts);
+    else if (is_free)
+        take_start_end(nsys, row, &what);
+    else
+        imp_build_mark(&nsys->build, imp_nsys_row(nsys, imp_column_u64(row, NVTX_THREAD)), &what,
+                       imp_column_u64(row, 0));
+}
+
+/* ---- Calls ----------------------------------------------------------------------------------- */
+
+static const imp_column call_columns[] = {{"start", NULL},     {"end", NULL},
+                                          {"globalTid", NULL}, {"correlationId", NULL},
+                                          {"nameId", NULL},    {"returnValue", "0"}};
+
+/* "cudaLaunchKernel" of "cudaLaunchKernel_v7000". */
+static uint32_t without_version(imp_nsys *nsys, uint32_t name)
+{
+    const char *text = tkt_trace_text(nsys->build.trace, name);
+    const char *version = strrchr(text, '_');
+    bool has_version = version && version[1] == 'v' && version[2] &&
+                       strspn(version + 2, "0123456789") == strlen(version + 2);
+    return has_version ? imp_build_string(&nsys->build, text, (size_t)(version - text)) : name;
+}
+
+static void take_call(imp_nsys *nsys, sqlite3_stmt *row)
+{
+    uint64_t begin_ns, end_ns;
+    imp_row *thread = imp_nsys_row(nsys, imp_column_u64(row, 2));
+    if (!thread || !imp_nsys_times(nsys, row, &begin_ns, &end_ns))
+        return;
+    uint32_t name = without_version(nsys, imp_nsys_string(nsys, sqlite3_column_int64(row, 4)));
+    bool is_runtime = strncmp(tkt_trace_text(nsys->build.trace, name), "cuda", 4) == 0;
+    const char *category = is_runtime ? "cuda_runtime" : "cuda_driver";
+    imp_what what = {.name = name,
+                     .category = imp_build_string(&nsys->build, category, strlen(category)),
+                     .kind = TAKT_SITE_CALL};
+    uint32_t span = imp_build_span(&nsys->build, thread, &what, begin_ns, end_ns);
+    imp_build_call(&nsys->build, thread, span, imp_column_u32(row, 3),
+                   (int32_t)sqlite3_column_int64(row, 5));
+}
+
+const imp_table imp_nsys_host[] = {
+    TABLE("NVTX_EVENTS", nvtx_columns, take_nvtx),
+    TABLE("CUPTI_ACTIVITY_KIND_RUNTIME", call_columns, take_call),
+    TABLE("CUPTI_ACTIVITY_KIND_DRIVER", call_columns, take_call),
+};
+const size_t imp_nsys_host_count = sizeof imp_nsys_host / sizeof *imp_nsys_host;
+
+#endif

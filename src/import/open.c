@@ -1,0 +1,60 @@
+/* Recognises whose file it is. */
+#include "import/import.h"
+
+#include "base/error.h"
+#include "base/file.h"
+#include "import/json.h"
+#include "import/nsys.h"
+#include "trace/read.h"
+
+#include <string.h>
+
+static bool begins_with(tkt_input *input, const char *head)
+{
+    size_t size = strlen(head);
+    return tkt_input_need(input, size) && memcmp(input->window.at, head, size) == 0;
+}
+
+/* JSON may begin with white space, or with the mark of UTF-8. */
+static bool is_json(tkt_input *input)
+{
+    tkt_input_need(input, 64);
+    const uint8_t *at = input->window.at;
+    if (begins_with(input, "\xEF\xBB\xBF"))
+        at += 3;
+    at = imp_skip_space(at, input->window.end);
+    return at < input->window.end && (*at == '{' || *at == '[');
+}
+
+static bool ends_with(const char *path, const char *end)
+{
+    size_t size = strlen(path), end_size = strlen(end);
+    return size >= end_size && strcmp(path + size - end_size, end) == 0;
+}
+
+static takt_status read_input(tkt_input *input, const char *path, takt_trace **out,
+                              takt_error *error)
+{
+    if (is_json(input))
+        return imp_json_read(input, out);
+    if (ends_with(path, ".nsys-rep") || ends_with(path, ".qdrep"))
+        return tkt_error_set(
+            error, TAKT_BAD_TRACE,
+            "%s: only Nsight Systems itself reads this. Make an SQLite file of it: "
+            "nsys export --type sqlite %s",
+            path, path);
+    return tkt_trace_read_input(input, out);
+}
+
+takt_status imp_open(const char *path, takt_trace **out, takt_error *error)
+{
+    tkt_input input;
+    takt_status status = tkt_input_open(&input, path, error);
+    if (status != TAKT_OK)
+        return status;
+    bool is_database = begins_with(&input, "SQLite format 3");
+    if (!is_database)
+        status = read_input(&input, path, out, error);
+    tkt_input_close(&input);
+    return is_database ? imp_nsys_read(path, out, error) : status;
+}

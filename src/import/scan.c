@@ -1,0 +1,210 @@
+/* Scans objects, values and strings: where they begin and end. */
+#include "import/scan.h"
+
+#include <string.h>
+
+const uint8_t *imp_skip_space(const uint8_t *at, const uint8_t *end)
+{
+    while (at < end && (*at == ' ' || *at == '\n' || *at == '\r' || *at == '\t'))
+        at++;
+    return at;
+}
+
+/* ---- Strings --------------------------------------------------------------------------------- */
+
+#define EACH_BYTE(byte) (UINT64_C(0x0101010101010101) * (byte))
+
+/* Non-zero if one of the eight bytes is zero. */
+static inline uint64_t zero_in(uint64_t bytes)
+{
+    return (bytes - EACH_BYTE(1)) & ~bytes & EACH_BYTE(0x80);
+}
+
+/* The next quote, backslash or line feed. */
+static const uint8_t *find_special(const uint8_t *at, const uint8_t *end)
+{
+    for (; end - at >= 8; at += 8) {
+        uint64_t bytes;
+        memcpy(&bytes, at, sizeof bytes);
+        if (zero_in(bytes ^ EACH_BYTE('"')) | zero_in(bytes ^ EACH_BYTE('\\')) |
+            zero_in(bytes ^ EACH_BYTE('\n')))
+            break;
+    }
+    while (at < end && *at != '"' && *at != '\\' && *at != '\n')
+        at++;
+    return at;
+}
+
+/* Whether what follows a quote says that it ends a value: "...", "key": or "..."}, or that it ends
+ * a key, where there may be one. */
+static imp_result is_closing(const uint8_t *at, const uint8_t *end, bool may_be_key)
+{
+    at = imp_skip_space(at, end);
+    if (at == end)
+        return IMP_MORE;
+    if (*at == '}' || *at == ']' || (may_be_key && *at == ':'))
+        return IMP_DONE;
+    if (*at != ',')
+        return IMP_BAD;
+    at = imp_skip_space(at + 1, end);
+    if (at == end)
+        return IMP_MORE;
+    if (*at == '}' || *at == '{')
+        return IMP_DONE;
+    if (*at != '"')
+        return IMP_BAD;
+    const uint8_t *quote = find_special(at + 1, end);
+    if (quote == end)
+        return IMP_MORE;
+    quote = imp_skip_space(quote + 1, end);
+    return quote == end ? IMP_MORE : *quote == ':' ? IMP_DONE : IMP_BAD;
+}
+
+/* From behind the opening quote to behind the closing one. */
+static imp_result scan_string(const uint8_t **place, const uint8_t *end, imp_quotes quotes,
+                              bool may_be_key, imp_value *out)
+{
+    const uint8_t *at = *place;
+    *out = (imp_value){.bytes = at, .kind = IMP_STRING};
+    for (;; at++) {
+        at = find_special(at, end);
+        if (at == end)
+            return IMP_MORE;
+        if (*at == '\n') {
+            *place = at;
+            return IMP_BAD;
+        }
+        if (*at == '\\') {
+            out->is_escaped = true;
+            if (++at == end)
+                return IMP_MORE;
+            continue;
+        }
+        imp_result closes =
+            quotes == IMP_QUOTES_STRICT ? IMP_DONE : is_closing(at + 1, end, may_be_key);
+        if (closes == IMP_MORE)
+            return IMP_MORE;
+        if (closes == IMP_DONE)
+            break;
+    }
+    out->size = (size_t)(at - out->bytes);
+    *place = at + 1;
+    return IMP_DONE;
+}
+
+/* ---- Values ---------------------------------------------------------------------------------- */
+
+/* From an opening brace or bracket to behind the one that closes it. Which of the two kinds closes
+ * is not looked at: whoever scans the inside will see. */
+static imp_result scan_nested(const uint8_t **place, const uint8_t *end, imp_quotes quotes)
+{
+    const uint8_t *at = *place;
+    size_t depth = 0;
+    for (; at < end; at++) {
+        if (*at == '"') {
+            imp_value string;
+            at++;
+            imp_result result = scan_string(&at, end, quotes, true, &string);
+            if (result != IMP_DONE) {
+                *place = at;
+                return result;
+            }
+            at--;
+        } else if (*at == '{' || *at == '[') {
+            depth++;
+        } else if ((*at == '}' || *at == ']') && --depth == 0) {
+            *place = at + 1;
+            return IMP_DONE;
+        }
+    }
+    return IMP_MORE;
+}
+
+static bool is_word(uint8_t byte)
+{
+    return (byte >= '0' && byte <= '9') || (byte >= 'a' && byte <= 'z') ||
+           (byte >= 'A' && byte <= 'Z') || byte == '-' || byte == '+' || byte == '.';
+}
+
+static imp_result scan_word(const uint8_t **place, const uint8_t *end, imp_value *out)
+{
+    const uint8_t *at = *place;
+    while (at < end && is_word(*at))
+        at++;
+    if (at == end)
+        return IMP_MORE;
+    if (at == *place)
+        return IMP_BAD;
+    *out = (imp_value){.bytes = *place, .size = (size_t)(at - *place), .kind = IMP_WORD};
+    *place = at;
+    return IMP_DONE;
+}
+
+imp_result imp_scan_value(const uint8_t **place, const uint8_t *end, imp_quotes quotes,
+                          imp_value *out)
+{
+    *place = imp_skip_space(*place, end);
+    const uint8_t *begin = *place;
+    if (begin == end)
+        return IMP_MORE;
+    if (*begin == '"') {
+        ++*place;
+        return scan_string(place, end, quotes, false, out);
+    }
+    if (*begin != '{' && *begin != '[')
+        return scan_word(place, end, out);
+    imp_result result = scan_nested(place, end, quotes);
+    *out = (imp_value){.bytes = begin,
+                       .size = (size_t)(*place - begin),
+                       .kind = *begin == '{' ? IMP_OBJECT : IMP_ARRAY};
+    return result;
+}
+
+/* ---- Objects --------------------------------------------------------------------------------- */
+
+imp_result imp_scan_key(const uint8_t **place, const uint8_t *end, imp_value *out)
+{
+    *place = imp_skip_space(*place, end);
+    if (*place == end)
+        return IMP_MORE;
+    if (**place != '"')
+        return IMP_BAD;
+    ++*place;
+    imp_result result = scan_string(place, end, IMP_QUOTES_STRICT, true, out);
+    if (result != IMP_DONE)
+        return result;
+    *place = imp_skip_space(*place, end);
+    if (*place == end)
+        return IMP_MORE;
+    return *(*place)++ == ':' ? IMP_DONE : IMP_BAD;
+}
+
+imp_result imp_scan_object(const uint8_t **place, const uint8_t *end, imp_quotes quotes,
+                           imp_object *out)
+{
+    out->count = 0;
+    for (;;) {
+        *place = imp_skip_space(*place, end);
+        if (*place == end)
+            return IMP_MORE;
+        if (**place == '}') {
+            ++*place;
+            return IMP_DONE;
+        }
+        imp_member member;
+        imp_result result = imp_scan_key(place, end, &member.key);
+        if (result == IMP_DONE)
+            result = imp_scan_value(place, end, quotes, &member.value);
+        if (result != IMP_DONE)
+            return result;
+        if (out->count < IMP_MOST_MEMBERS)
+            out->members[out->count++] = member;
+        *place = imp_skip_space(*place, end);
+        if (*place == end)
+            return IMP_MORE;
+        if (**place == ',')
+            ++*place;
+        else if (**place != '}')
+            return IMP_BAD;
+    }
+}

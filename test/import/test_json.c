@@ -1,0 +1,190 @@
+/* Files of torch.profiler's that are broken: what is whole is read, and the rest is counted. */
+#include "import/json.h"
+
+#include "base/file.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "support/test.h"
+
+#define EVENTS 12
+
+/* Reads a text through a window that grows by `step` bytes. NULL: it was refused, with a line. */
+static takt_trace *read_text(const char *text, size_t size, size_t step)
+{
+    tkt_input input;
+    takt_trace *trace = NULL;
+    takt_error error = {.status = TAKT_OK};
+    char path[] = "/tmp/takt-import-XXXXXX";
+    int fd = mkstemp(path);
+    FILE *file = fdopen(fd, "wb");
+    assert_non_null(file);
+    assert_int_equal(fwrite(text, 1, size, file), size);
+    fclose(file);
+    assert_int_equal(tkt_input_open(&input, path, &error), TAKT_OK);
+    input.step = step;
+    takt_status status = imp_json_read(&input, &trace);
+    tkt_input_close(&input);
+    remove(path);
+    assert_int_equal(status == TAKT_OK, trace != NULL);
+    if (!trace)
+        assert_true(status == TAKT_BAD_TRACE && error.message[0]);
+    return trace;
+}
+
+static uint64_t content(const takt_trace *trace)
+{
+    return trace->facts.span_count + trace->facts.activity_count;
+}
+
+static uint64_t losses(const takt_trace *trace)
+{
+    uint64_t sum = 0;
+    for (int i = 0; i < TAKT_LOSS_COUNT; i++)
+        if (i != TAKT_LOSS_UNATTRIBUTED && i != TAKT_LOSS_CROSSING_SPANS)
+            sum += takt_trace_loss(trace, (takt_loss)i);
+    return sum;
+}
+
+/* A file of EVENTS slices: operators and kernels. */
+static size_t make_file(char *out, size_t size)
+{
+    size_t at = (size_t)snprintf(out, size, "{\n  \"schemaVersion\": 1,\n  \"traceEvents\": [\n");
+    for (int i = 0; i < EVENTS; i++) {
+        bool is_kernel = i % 3 == 2;
+        at += (size_t)snprintf(
+            out + at, size - at,
+            "  {\n    \"ph\": \"X\", \"cat\": \"%s\", \"name\": \"n%d\", \"pid\": %d, \"tid\": 7,\n"
+            "    \"ts\": %d.125, \"dur\": 5.5,\n    \"args\": {\"correlation\": %d, \"x\": [1, "
+            "2]}\n"
+            "  }%s\n",
+            is_kernel ? "kernel" : "cpu_op", i, is_kernel ? 0 : 40, 1000 + 10 * i, i + 1,
+            i + 1 < EVENTS ? "," : "");
+    }
+    return at + (size_t)snprintf(out + at, size - at,
+                                 "  ],\n  \"baseTimeNanoseconds\": 1234567890123456789\n}\n");
+}
+
+TEST(a_whole_file_is_read_in_pieces_of_any_size)
+{
+    static char text[8192];
+    size_t size = make_file(text, sizeof text);
+    for (size_t step = 1; step < 5000; step = 3 * step + 1) {
+        takt_trace *trace = read_text(text, size, step);
+        assert_non_null(trace);
+        assert_int_equal(content(trace), EVENTS);
+        assert_int_equal(losses(trace), 0);
+        assert_int_equal(trace->facts.ending, TAKT_ENDING_WHOLE);
+        assert_int_equal(trace->facts.begin_ns, 1000125);
+        assert_true(trace->facts.realtime_offset_ns == INT64_C(1234567890123456789));
+        takt_trace_release(trace);
+    }
+}
+
+/* Every event that has all of its bytes counts, wherever the file is cut. */
+TEST(a_cut_ends_the_trace)
+{
+    static char text[8192];
+    size_t size = make_file(text, sizeof text);
+    size_t begin = (size_t)(strstr(text, "[\n") + 2 - text);
+    const char *last = strstr(text, "  ],\n  \"base");
+    uint64_t whole = 0;
+    for (size_t cut = begin; cut < size; cut++) {
+        takt_trace *trace = read_text(text, cut, 100);
+        whole += cut > 4 && strncmp(text + cut - 4, "\n  }", 4) == 0;
+        assert_non_null(trace);
+        assert_int_equal(content(trace), whole);
+        bool is_cut = text + cut <= last + 2;
+        assert_int_equal(trace->facts.ending, is_cut ? TAKT_ENDING_CUT : TAKT_ENDING_WHOLE);
+        assert_int_equal(takt_trace_loss(trace, TAKT_LOSS_CUT) > 0, is_cut);
+        takt_trace_release(trace);
+    }
+    assert_int_equal(whole, EVENTS);
+}
+
+/* One event is broken in each way; the others are there. */
+TEST(a_broken_event_costs_itself)
+{
+    static const struct {
+        const char *from, *to;
+    } faults[] = {{"\"name\": \"n4\"", "\"name\": \"n4"},
+                  {"\"name\": \"n4\"", "\"name\" \"n4\""},
+                  {"\"name\": \"n4\"", "\"name\": "},
+                  {"1040.125", "soon"},
+                  {"\"correlation\": 5", "\"correlation\": {"},
+                  {"\"ts\": 1040", "\"xs\": 1040"},
+                  {"\"ts\": 1040", "\"ts\": -1040"}};
+    static char text[8192], broken[8192];
+    make_file(text, sizeof text);
+    for (size_t i = 0; i < sizeof faults / sizeof *faults; i++) {
+        const char *at = strstr(text, faults[i].from);
+        assert_non_null(at);
+        int size = snprintf(broken, sizeof broken, "%.*s%s%s", (int)(at - text), text, faults[i].to,
+                            at + strlen(faults[i].from));
+        takt_trace *trace = read_text(broken, (size_t)size, 64);
+        assert_non_null(trace);
+        if (content(trace) != EVENTS - 1)
+            fail_msg("%s: %d events", faults[i].to, (int)content(trace));
+        assert_int_equal(takt_trace_loss(trace, TAKT_LOSS_SKIPPED_EVENTS), 1);
+        assert_int_equal(trace->facts.ending, TAKT_ENDING_WHOLE);
+        takt_trace_release(trace);
+    }
+}
+
+TEST(a_negative_duration_is_a_fault_of_the_clock)
+{
+    static const char text[] =
+        "[{\"ph\": \"X\", \"name\": \"a\", \"pid\": 1, \"tid\": 1, \"ts\": 5, "
+        "\"dur\": -1}, {\"ph\": \"X\", \"name\": \"b\", \"pid\": 1, \"tid\": 1, "
+        "\"ts\": 5, \"dur\": 1}]";
+    takt_trace *trace = read_text(text, sizeof text - 1, 64);
+    assert_non_null(trace);
+    assert_int_equal(trace->facts.span_count, 1);
+    assert_int_equal(takt_trace_loss(trace, TAKT_LOSS_CLOCK), 1);
+    takt_trace_release(trace);
+}
+
+TEST(other_json_is_refused)
+{
+    static const char *const texts[] = {"{}", "{\"a\": [1, 2]}", "{\"traceEvents\"",
+                                        "{\"a\": 1, b}", "x"};
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
+        assert_null(read_text(texts[i], strlen(texts[i]), 16));
+}
+
+/* Up to three bytes of a valid file are changed, removed or doubled. It is read or refused; if an
+ * event is missing then, a loss says so. */
+TEST(ten_thousand_mutations)
+{
+    static char text[8192], mutant[8192 + 8];
+    static const char bytes[] = "\"\\{}[],:0129.-eX \n\xFF";
+    size_t size = make_file(text, sizeof text);
+    size_t head = (size_t)(strstr(text, "[\n") + 1 - text);
+    unsigned seed = 1;
+    for (int i = 0; i < 10000; i++) {
+        size_t length = size;
+        memcpy(mutant, text, size);
+        for (int k = rand_r(&seed) % 3; k >= 0; k--) {
+            size_t at = head + (size_t)rand_r(&seed) % (length - head);
+            int how = rand_r(&seed) % 3;
+            if (how == 0) {
+                mutant[at] = bytes[(size_t)rand_r(&seed) % (sizeof bytes - 1)];
+            } else if (how == 1) {
+                memmove(mutant + at, mutant + at + 1, --length - at);
+            } else {
+                memmove(mutant + at + 1, mutant + at, length - at);
+                length++;
+            }
+        }
+        takt_trace *trace = read_text(mutant, length, 512);
+        if (!trace)
+            continue;
+        if (content(trace) < EVENTS && losses(trace) == 0)
+            fail_msg("mutant %d lost events silently: %.*s", i, (int)length, mutant);
+        takt_trace_release(trace);
+    }
+}
+
+TEST_MAIN(NULL, NULL)

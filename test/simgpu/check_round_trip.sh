@@ -1,0 +1,45 @@
+#!/bin/bash
+# Takt's Chrome files, read back: the reports of what they hold are those of the .pftrace.
+. "${0%/*}/../support/lib_script.sh"
+need python3
+
+export LD_LIBRARY_PATH=$TAKT_BUILD/simgpu/13${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
+
+# The table of REPORT. Steps outside of the recording and simulated time are in no Chrome file.
+table() { # REPORT FILE
+    "$takt" report "--$1" --csv --rows all "$2" >"$scratch/csv" || fail "no $1 of $2"
+    if [ "$1" = steps ]; then
+        python3 -c '
+import csv, sys
+for row in csv.DictReader(sys.stdin):
+    if row["steps"] == "recorded":
+        row.pop("realtime_factor", None)
+        print(row)' <"$scratch/csv"
+    else
+        cat "$scratch/csv"
+    fi
+}
+
+compared=0
+check() { # WHAT TRACE
+    local report
+    for file in "$scratch/a.json" "$scratch/a.json.gz"; do
+        "$takt" export --chrome -o "$file" "$2" >"$scratch/output" || fail "$1: no $file"
+        for report in scopes tree kernels launches gaps activities devices api steps; do
+            table "$report" "$2" >"$scratch/wanted"
+            table "$report" "$file" >"$scratch/found"
+            [ -s "$scratch/wanted" ] || fail "$1: $report is empty"
+            same "$1: $report of ${file##*/}" "$scratch/wanted" "$scratch/found"
+            compared=$((compared + 1))
+        done
+        rm "$file"
+    done
+}
+
+TAKT_OPTIONS="profiling.wait=3 profiling.warmup=1 profiling.active=10 profiling.activities=cpu,cuda
+    output.traces=perfetto output.directory=$scratch/gpu reports=" \
+    "$TAKT_BIN/samples/sph" --particles 400 --steps 20 --quiet >"$scratch/output" 2>&1 ||
+    fail "the fluid fails"
+check "the fluid" "$scratch/gpu/sph.0.pftrace"
+"$takt" info "$scratch/gpu/sph.0.pftrace" | grep -q 'calls into CUDA' || fail "no device was used"
+finish "$compared tables compared"
