@@ -63,7 +63,7 @@ every_verb() {
 # ---- No traces ----
 : >empty.pftrace
 head -c 3000 "$takt" >program.pftrace
-echo '{"traceEvents": []}' >chrome.pftrace
+echo '{"samples": []}' >chrome.pftrace
 printf '\x1f\x8b' >cut.pftrace.gz
 for file in empty.pftrace program.pftrace chrome.pftrace cut.pftrace.gz . missing; do
     every_verb 1 $file

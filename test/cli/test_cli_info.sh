@@ -125,7 +125,7 @@ done
 printf 'hello\n' >"$scratch/text.pftrace"
 : >"$scratch/empty.pftrace"
 head -c 5000 /dev/urandom >"$scratch/random.pftrace"
-printf '{"traceEvents": []}\n' >"$scratch/chrome.json"
+printf '{"samples": []}\n' >"$scratch/chrome.json"
 gzip -c "$scratch/text.pftrace" >"$scratch/text.pftrace.gz"
 for name in text.pftrace empty.pftrace random.pftrace chrome.json text.pftrace.gz; do
     for verb in info report "export --folded"; do
