@@ -54,6 +54,13 @@ static bool accepts_files(const char *text)
     return *text != '\0';
 }
 
+/* The name of a folder would be one by mistake. */
+static bool accepts_file(const char *text)
+{
+    size_t length = strlen(text);
+    return length > 0 && text[length - 1] != '/';
+}
+
 /* Braces may appear anywhere in a path, but {word} must be a known placeholder. */
 static bool accepts_directory(const char *text)
 {
@@ -165,17 +172,26 @@ const char *tkt_config_nearest(const char *word, const char *const *words)
     return nearest;
 }
 
+/* True if both names have the same text before the dot. */
+static bool is_same_section(const char *a, const char *b)
+{
+    size_t size = strcspn(a, ".");
+    return size == strcspn(b, ".") && strncmp(a, b, size) == 0;
+}
+
 const tkt_config_key *tkt_config_suggest(const char *name)
 {
     const char *leaves[TKT_CONFIG_ID_COUNT + 1] = {0};
+    const tkt_config_key *found = NULL;
     for (size_t i = 0; i < TKT_CONFIG_ID_COUNT; i++)
         leaves[i] = tkt_config_leaf(&tkt_config_keys[i]);
     const char *near = tkt_config_nearest(leaf_of(name), leaves);
     for (size_t i = 0; near && i < TKT_CONFIG_ID_COUNT; i++) {
-        if (strcmp(near, leaves[i]) == 0)
-            return &tkt_config_keys[i];
+        const tkt_config_key *key = &tkt_config_keys[i];
+        if (strcmp(near, leaves[i]) == 0 && (!found || is_same_section(name, key->name)))
+            found = key; /* `reports` and output.reports have the same leaf */
     }
-    return NULL;
+    return found;
 }
 
 const char *tkt_config_near_section(const char *name)

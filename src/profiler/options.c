@@ -290,10 +290,11 @@ static takt_status copy_all(tkt_saved_options *saved)
     o->name = copy_text(saved, o->name && *o->name ? o->name : tkt_program_name());
     o->reports = copy_texts(saved, o->reports, o->report_count);
     o->traces = copy_texts(saved, o->traces, o->trace_count);
+    o->report_file = copy_text(saved, o->report_file && *o->report_file ? o->report_file : "stdout");
     o->categories = copy_categories(saved, o->categories, o->category_count);
     o->builtin = copy_texts(saved, o->builtin, o->builtin_count);
     o->compile_traces = copy_texts(saved, o->compile_traces, o->compile_trace_count);
-    if (!o->name || !o->reports || !o->traces || !o->categories || !o->builtin ||
+    if (!o->name || !o->reports || !o->traces || !o->report_file || !o->categories || !o->builtin ||
         !o->compile_traces)
         return TAKT_NO_MEMORY;
     saved->file_name = name_for_files(saved);
@@ -353,8 +354,10 @@ void tkt_options_hold_directory(tkt_saved_options *saved)
     char *copy = NULL;
     if (more >= 0 && (size_t)more < sizeof path - size)
         copy = tkt_arena_copy(&saved->memory, path, size + (size_t)more);
-    if (copy)
-        saved->given.directory = saved->directory = copy;
+    if (!copy)
+        return;
+    saved->given.directory = saved->directory = copy;
+    saved->shown_from = size + 1;
 }
 
 void tkt_options_claim_directory(tkt_saved_options *saved)

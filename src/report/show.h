@@ -15,7 +15,7 @@
 /* ======== Provenance ======== */
 
 /* Provenance says where a table's numbers come from and which data is missing. It is the last line
- * of every text table. */
+ * of a text table, or of several tables that are printed together. */
 
 /* Writes a sentence that says how a trace is incomplete: "INCOMPLETE: the program was killed ...".
  * Empty for a complete trace. Returns out. */
@@ -50,6 +50,13 @@ static inline double tkt_share(uint64_t part, uint64_t whole)
 {
     return whole ? (double)part / (double)whole : NAN;
 }
+
+/* For several reports of one trace: tkt_report_part() is takt_report() without the provenance line
+ * of text and Markdown, which tkt_report_end() writes behind the last one. */
+takt_status tkt_report_part(const takt_trace *trace, const char *name,
+                            const takt_report_options *options, const takt_sink *sink);
+takt_status tkt_report_end(const takt_trace *trace, const takt_report_options *options,
+                           const takt_sink *sink);
 
 /* One line about the report with this index, counted as in takt_report_name(). NULL past the
  * end. */

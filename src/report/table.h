@@ -175,6 +175,7 @@ typedef struct tkt_document {
     const char       *name;
     const takt_trace *trace;   /* source of the provenance line; NULL: no such line */
     const char       *nothing; /* text to print if all tables are empty; NULL: print empty tables */
+    bool              is_part; /* text and Markdown: no provenance line, since more tables follow */
     bool              is_page; /* print facts above the tables instead of below, one per line */
     tkt_table         tables[TKT_MAX_TABLES];
     size_t            table_count;

@@ -279,6 +279,8 @@ void tkt_render_text(const tkt_document *document, const tkt_layout *layout, tkt
     if (!document->is_page)
         put_facts(document, layout, writer);
     put_notes(document, layout, writer);
+    if (document->is_part)
+        return;
     if (is_warp || document->is_page)
         tkt_writer_text(writer, "\n");
     if (document->trace)
