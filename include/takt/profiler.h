@@ -132,7 +132,9 @@ typedef struct takt_profiler_options {
 
     /* What to do with a saved cycle. A background thread writes the files, then the thread that
      * steps calls on_trace, then the same thread prints the reports. */
-    const char *const *reports;       /* names of the reports to print, see report_file */
+    const char *const *reports;       /* names of the reports to print, see report_file.
+                                       * Options of takt_report_options may follow a name: "scopes
+                                       * rows=20 sort=calls all" */
     size_t             report_count;
     const char        *directory;     /* folder for files; {name} {time} {pid} {host} {rank} are
                                        * replaced. With {time} the folder is a new one: if the name

@@ -5,6 +5,7 @@
 #include "config/config.h"
 #include "export/formats.h"
 #include "report/reports.h"
+#include "report/request.h"
 
 #include <takt/profiler.h>
 
@@ -239,9 +240,11 @@ static bool is_one_of(const char *name, const char *(*name_at)(size_t index))
     return false;
 }
 
-bool tkt_config_is_report(const char *name)
+bool tkt_config_is_report(const char *text)
 {
-    return is_one_of(name, tkt_config_report_name);
+    char why[TKT_REQUEST_WHY];
+    tkt_report_request request;
+    return tkt_report_request_read(&request, text, why);
 }
 
 bool tkt_config_is_trace(const char *name)

@@ -4,6 +4,7 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "base/thread.h"
+#include "report/request.h"
 #include "report/show.h"
 
 #include <takt/export.h>
@@ -191,24 +192,35 @@ static bool is_printed(const tkt_cycle *cycle, const char *name)
            strcmp(takt_trace_facts(cycle->trace)->backend, "none") != 0;
 }
 
-static takt_report_options options_of(const tkt_cycle *cycle, const tkt_report_output *out)
+/* Sets the options that all reports of the cycle share; `how` may have others. */
+static void share_options(const tkt_cycle *cycle, const tkt_report_output *out,
+                          takt_report_options *how)
 {
     const takt_profiler_options *options = &cycle->options->given;
-    return (takt_report_options){.struct_size = sizeof(takt_report_options),
-                                 .color = out->color,
-                                 .with_flops = options->with_flops,
-                                 .width = options->width ? options->width : out->width,
-                                 .width_key = "output.width: "};
+    how->struct_size = sizeof *how;
+    how->color = out->color;
+    how->with_flops |= options->with_flops;
+    if (how->width == 0)
+        how->width = options->width ? options->width : out->width;
+    how->width_key = "output.width: ";
 }
 
-static void print_report(tkt_cycle *cycle, const char *name, const tkt_report_output *out)
+static void print_report(tkt_cycle *cycle, const char *text, const tkt_report_output *out)
 {
-    const takt_report_options how = options_of(cycle, out);
-    takt_status status = tkt_report_part(cycle->trace, name, &how, &out->sink);
+    char why[TKT_REQUEST_WHY];
+    tkt_report_request request;
+    if (!tkt_report_request_read(&request, text, why) || !is_printed(cycle, request.name))
+        return;
+    share_options(cycle, out, &request.options);
+    takt_status status =
+        tkt_report_part(cycle->trace, request.name, &request.options, &out->sink);
     if (status == TAKT_OK)
         status = out->sink.write(out->sink.user, "\n", 1);
-    if (status != TAKT_OK)
-        tkt_log(TAKT_LOG_WARNING, "cycle %u: no report '%s': %s", cycle->number, name,
+    if (status == TAKT_BAD_ARGUMENT)
+        tkt_log(TAKT_LOG_WARNING, "cycle %u: no report '%s': it has no column '%s' to sort by",
+                cycle->number, request.name, request.sort);
+    else if (status != TAKT_OK)
+        tkt_log(TAKT_LOG_WARNING, "cycle %u: no report '%s': %s", cycle->number, request.name,
                 takt_status_text(status));
     tkt_cycle_note(cycle, status);
 }
@@ -216,7 +228,8 @@ static void print_report(tkt_cycle *cycle, const char *name, const tkt_report_ou
 /* Prints the provenance line behind the last report. */
 static void end_reports(tkt_cycle *cycle, const tkt_report_output *out)
 {
-    const takt_report_options how = options_of(cycle, out);
+    takt_report_options how = TAKT_REPORT_OPTIONS_INIT;
+    share_options(cycle, out, &how);
     takt_status status = tkt_report_end(cycle->trace, &how, &out->sink);
     if (status == TAKT_OK)
         status = out->sink.write(out->sink.user, "\n", 1);
@@ -234,8 +247,7 @@ static void print_reports(tkt_cycle *cycle)
     if (status != TAKT_OK)
         return;
     for (size_t i = 0; i < options->report_count; i++)
-        if (is_printed(cycle, options->reports[i]))
-            print_report(cycle, options->reports[i], &out);
+        print_report(cycle, options->reports[i], &out);
     end_reports(cycle, &out);
 }
 

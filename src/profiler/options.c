@@ -5,6 +5,7 @@
 #include "base/file.h"
 #include "base/dynlib.h"
 #include "export/exporter.h"
+#include "report/request.h"
 
 #include <takt/export.h>
 #include <takt/report.h>
@@ -130,22 +131,18 @@ static char *name_for_files(tkt_saved_options *saved)
     return copy;
 }
 
-static bool is_listed(const char *name, const char *(*list)(size_t))
-{
-    for (size_t i = 0; list(i); i++)
-        if (strcmp(list(i), name) == 0)
-            return true;
-    return false;
-}
-
 static takt_status refuse(const char *kind, const char *value)
 {
     tkt_log(TAKT_LOG_ERROR, "profiler: invalid %s '%s'", kind, value ? value : "(null)");
     return TAKT_BAD_ARGUMENT;
 }
 
-static takt_status refuse_report(const char *name)
+static takt_status refuse_report(const char *name, const char *why)
 {
+    if (*why) {
+        tkt_log(TAKT_LOG_ERROR, "profiler: report %s", why);
+        return TAKT_BAD_ARGUMENT;
+    }
     char known[256] = "";
     size_t size = 0;
     for (size_t i = 0; takt_report_name(i) && size < sizeof known; i++)
@@ -222,9 +219,11 @@ static takt_status check_numbers(const takt_profiler_options *options)
 static takt_status check_names(const takt_profiler_options *options)
 {
     for (size_t i = 0; i < options->report_count; i++) {
+        char why[TKT_REQUEST_WHY] = "";
+        tkt_report_request request;
         const char *name = options->reports ? options->reports[i] : NULL;
-        if (!name || !is_listed(name, takt_report_name))
-            return refuse_report(name);
+        if (!name || !tkt_report_request_read(&request, name, why))
+            return refuse_report(name, why);
     }
     for (size_t i = 0; i < options->trace_count; i++) {
         const char *name = options->traces ? options->traces[i] : NULL;

@@ -137,11 +137,11 @@ TEST(each_cycle_says_what_was_written_and_how_to_open_it)
     snprintf(path, sizeof path, "%s", in_folder(folder, "a b/c/test.0.pftrace"));
     struct stat facts;
     assert_int_equal(stat(path, &facts), 0);
-    assert_true(facts.st_size >= 1024 && facts.st_size < 100 * 1024);
+    assert_true(facts.st_size > 0 && facts.st_size < 1024);
     snprintf(line, sizeof line,
-             "wrote a b/c/test.0.pftrace (%.2f KiB) and 1 more; open it: takt view "
+             "wrote a b/c/test.0.pftrace (%u B) and 1 more; open it: takt view "
              "'a b/c/test.0.pftrace'",
-             (double)facts.st_size / 1024);
+             (unsigned)facts.st_size);
     assert_int_equal(count_lines(TAKT_LOG_INFO, line), 1);
     assert_int_equal(count_lines(-1, "wrote "), 1);
 }
@@ -156,7 +156,7 @@ TEST(what_the_browser_does_not_show_gets_another_command_or_none)
     options.traces = (const char *const[]){"folded"};
     run_below(&options, ".");
     assert_int_equal(count_lines(TAKT_LOG_INFO, "wrote test.0.folded ("), 1);
-    assert_int_equal(count_lines(TAKT_LOG_INFO, "takt"), 1);
+    assert_int_equal(count_lines(TAKT_LOG_INFO, "it: takt"), 1);
 }
 
 TEST(nothing_is_said_without_files_by_other_ranks_or_unasked)
@@ -214,6 +214,37 @@ TEST(reports_go_into_one_file_that_nobody_had)
         assert_int_equal(count_of(text, "backend none; "), 2); /* once a cycle */
         assert_null(strstr(text, "\033"));
     }
+}
+
+TEST(reports_have_options)
+{
+    takt_profiler_options options = options_into(folder, NULL, 0);
+    options.reports = (const char *const[]){"scopes width=60", "tree rows=1 sort=calls",
+                                            "scopes sort=nothing"};
+    options.report_count = 3;
+    options.width = 200;
+    capture_stdout();
+    assert_int_equal(run_to_end(&options, 10), TAKT_BAD_ARGUMENT);
+    const char *text = captured_stdout();
+    size_t narrow = strcspn(text, "\n"), wide = strcspn(strstr(text, "\n\n") + 2, "\n");
+    assert_true(narrow <= 60 && wide > 60);
+    assert_int_equal(count_lines(TAKT_LOG_WARNING,
+                                 "cycle 0: no report 'scopes': it has no column 'nothing' to sort "
+                                 "by"),
+                     1);
+}
+
+TEST(wrong_options_of_reports_are_refused)
+{
+    takt_profiler_options options = options_into(folder, NULL, 0);
+    takt_profiler *profiler = NULL;
+    options.reports = (const char *const[]){"scopes rows=0"};
+    options.report_count = 1;
+    assert_int_equal(takt_profiler_create(&options, &profiler), TAKT_BAD_ARGUMENT);
+    assert_int_equal(count_lines(TAKT_LOG_ERROR,
+                                 "profiler: report scopes: rows: expected a number of rows from 1, "
+                                 "or all, got '0'"),
+                     1);
 }
 
 TEST(reports_go_to_standard_error)
