@@ -65,6 +65,20 @@ const char *tkt_report_description(size_t index);
 /* True for a report that a profiler prints only where a backend recorded devices. */
 bool tkt_report_is_of_cuda(const char *name);
 
+/* The p99 of `count` values for a cell. Fewer values than these have none: it would be the greatest
+ * one, or nearly so. */
+#define TKT_P99_LEAST 100
+static inline uint64_t tkt_p99_cell(uint64_t count, uint64_t p99_ns)
+{
+    return count < TKT_P99_LEAST ? TKT_NO_VALUE : p99_ns;
+}
+
+/* The standard deviation for a cell; none for a single value. Values in a file may be wrong. */
+static inline uint64_t tkt_deviation_cell(uint64_t count, double deviation)
+{
+    return count > 1 && deviation < 1e19 ? (uint64_t)(deviation + 0.5) : TKT_NO_VALUE;
+}
+
 /* The rounded mean; 0 if count is 0. */
 static inline uint64_t tkt_mean(uint64_t total, uint64_t count)
 {
