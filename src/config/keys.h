@@ -98,9 +98,9 @@
         "activities of devices.")                                                                  \
     KEY(REPORTS, "reports",                                                                        \
         LIST("summary, scopes, kernels", tkt_config_is_report, "a report"), CODE,                  \
-        "Tables printed when a cycle is saved. Options may follow a name, as in \"- kernels: "      \
-        "{rows: 20, sort: total}\" or 'kernels rows=20 sort=total': all, by_arguments, by_stack, " \
-        "full_names, rows, sort, with_flops, width.")                                \
+        "Tables printed when a cycle is saved. Options may follow a name, as in \"- kernels: "     \
+        "{rows: 20, sort: total}\" or 'kernels rows=20 sort=total': all, by_arguments, "           \
+        "by_stack, full_names, rows, sort, with_flops, width.")                                    \
     KEY(DIRECTORY, "output.directory",                                                             \
         TEXT("runs/{name}/{time}", 1024, accepts_directory, "a folder, in which {name} {time} {pid} {host} {rank} are replaced"), INTO(directory),\
         "Folder of the traces. {name}, {time}, {pid}, {host} and {rank} are replaced. "            \

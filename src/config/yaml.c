@@ -275,8 +275,8 @@ static const char *plain_text(const yaml_reader *reader)
     return is_plain(reader) && !is_null(reader) ? scalar(reader) : NULL;
 }
 
-/* Appends a word to an item. Blanks inside become '_', since blanks separate words. False if it does
- * not fit. */
+/* Appends a word to an item. Blanks inside become '_', since blanks separate words. False if the
+ * word does not fit. */
 static bool append_word(char *item, size_t size, const char *before, const char *word)
 {
     size_t used = strlen(item);

@@ -289,7 +289,8 @@ static takt_status copy_all(tkt_saved_options *saved)
     o->name = copy_text(saved, o->name && *o->name ? o->name : tkt_program_name());
     o->reports = copy_texts(saved, o->reports, o->report_count);
     o->traces = copy_texts(saved, o->traces, o->trace_count);
-    o->report_file = copy_text(saved, o->report_file && *o->report_file ? o->report_file : "stdout");
+    const char *place = o->report_file && *o->report_file ? o->report_file : "stdout";
+    o->report_file = copy_text(saved, place);
     o->categories = copy_categories(saved, o->categories, o->category_count);
     o->builtin = copy_texts(saved, o->builtin, o->builtin_count);
     o->compile_traces = copy_texts(saved, o->compile_traces, o->compile_trace_count);
