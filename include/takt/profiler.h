@@ -132,7 +132,9 @@ typedef struct takt_profiler_options {
 
     /* What to do with a saved cycle. A background thread writes the files, then the thread that
      * steps calls on_trace, then the same thread prints the reports. */
-    const char *const *reports;       /* names of the reports to print to standard output */
+    const char *const *reports;       /* names of the reports to print, see report_file.
+                                       * Options of takt_report_options may follow a name: "scopes
+                                       * rows=20 sort=calls all" */
     size_t             report_count;
     const char        *directory;     /* folder for files; {name} {time} {pid} {host} {rank} are
                                        * replaced. With {time} the folder is a new one: if the name
@@ -183,6 +185,14 @@ typedef struct takt_profiler_options {
                                          * read when it ends, on the thread that steps. Relative
                                          * ones start from the working directory of that moment */
     size_t             compile_trace_count;
+    const char        *report_file;     /* where reports go; NULL or "stdout": standard output;
+                                         * "stderr"; otherwise a file of this name, in `directory`
+                                         * unless the name begins with '/'. The rank is added to
+                                         * the name, and "-2" and so on if the name is taken. Later
+                                         * cycles of the profiler are appended */
+    uint64_t           announce;        /* not 0: write a line to standard error for each cycle:
+                                         * the file, its size and the command that opens it. Of
+                                         * several ranks only 0 writes it */
 } takt_profiler_options;
 
 #define TAKT_PROFILER_OPTIONS_INIT TAKT_OPTIONS_INIT(takt_profiler_options)

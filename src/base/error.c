@@ -210,7 +210,12 @@ static void print(char *text, size_t size)
     tkt_quiet_end(&quiet, put < 0); /* a failure cannot be reported anywhere */
 }
 
-void tkt_log(takt_log_level level, const char *format, ...)
+/* `level` chooses whether standard error gets the line; a hook gets it as `told`. */
+static void put_line(takt_log_level level, takt_log_level told, const char *format,
+                     va_list arguments) __attribute__((format(printf, 3, 0)));
+
+static void put_line(takt_log_level level, takt_log_level told, const char *format,
+                     va_list arguments)
 {
     log_hook to = current_hook();
     if (!to.function && !goes_to_stderr(level))
@@ -218,15 +223,28 @@ void tkt_log(takt_log_level level, const char *format, ...)
     int number = errno; /* the host may be about to read it */
     char text[1024] = PREFIX;
     char *line = text + PREFIX_SIZE;
-    va_list arguments;
-    va_start(arguments, format);
     size_t size = tkt_line_format(line, sizeof text - PREFIX_SIZE, format, arguments);
-    va_end(arguments);
     if (to.function)
-        to.function(level, line, to.user);
+        to.function(told, line, to.user);
     else
         print(text, PREFIX_SIZE + size);
     errno = number;
+}
+
+void tkt_log(takt_log_level level, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    put_line(level, level, format, arguments);
+    va_end(arguments);
+}
+
+void tkt_tell(const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    put_line(TAKT_LOG_WARNING, TAKT_LOG_INFO, format, arguments);
+    va_end(arguments);
 }
 
 void takt_set_log(takt_log_function function, void *user)

@@ -23,6 +23,10 @@ takt_status tkt_error_at(takt_error *error, takt_status status, uint32_t line, u
 /* Passes one line to the log hook, see takt_set_log(). */
 void tkt_log(takt_log_level level, const char *format, ...) TKT_PRINTF(2, 3);
 
+/* The same for a line that the user has asked for: without a hook it goes to standard error unless
+ * TAKT_LOG is off. A hook gets it as TAKT_LOG_INFO. */
+void tkt_tell(const char *format, ...) TKT_PRINTF(1, 2);
+
 /* Reads a caller's option struct into ours of `size` bytes. The first member of such a struct is
  * its size_t struct_size; ours becomes `size`. A shorter struct is padded with zeros; a longer one
  * is accepted if the bytes that we do not know are zero. `from` NULL means all zero. Otherwise, and

@@ -98,6 +98,9 @@ void tkt_folder_remove_with(const char *folder, const char *file);
 /* When a file was last written, in ns of CLOCK_REALTIME; false if there is none. */
 bool tkt_file_date(const char *path, uint64_t *date_ns);
 
+/* The size of a file in bytes; 0 if there is none. */
+uint64_t tkt_file_bytes(const char *path);
+
 /* Writes the working directory's absolute path; false when there is none or it does not fit. */
 bool tkt_folder_now(char *out, size_t size);
 

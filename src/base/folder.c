@@ -89,6 +89,12 @@ void tkt_folder_remove(const char *path)
     rmdir(path);
 }
 
+uint64_t tkt_file_bytes(const char *path)
+{
+    struct stat facts;
+    return stat(path, &facts) == 0 ? (uint64_t)facts.st_size : 0;
+}
+
 bool tkt_file_date(const char *path, uint64_t *date_ns)
 {
     struct stat facts;

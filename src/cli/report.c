@@ -217,15 +217,22 @@ static int print_file(const report_request *request, const char *file, bool *is_
         return CLI_FAILED;
     if (request->show.options.by_stack)
         cli_name_frames(trace);
-    for (size_t i = 0; i < request->choice.wanted_count && result != CLI_USAGE; i++) {
+    const takt_report_options *options = &request->show.options;
+    size_t count = request->choice.wanted_count, printed = 0;
+    for (size_t i = 0; i < count && result != CLI_USAGE; i++) {
+        const char *name = request->choice.wanted[i];
         table.has_begun = false;
-        takt_status status =
-            takt_report(trace, request->choice.wanted[i], &request->show.options, &sink);
+        takt_status status = count == 1 ? takt_report(trace, name, options, &sink)
+                                        : tkt_report_part(trace, name, options, &sink);
         if (status == TAKT_IO_ERROR)
             break; /* cli_finish() reports the reason */
         if (status != TAKT_OK)
-            result = tell_failure(request, status, trace, file, request->choice.wanted[i]);
+            result = tell_failure(request, status, trace, file, name);
+        printed += status == TAKT_OK;
     }
+    table.has_begun = false;
+    if (count > 1 && printed > 0)
+        tkt_report_end(trace, options, &sink);
     takt_trace_release(trace);
     return result;
 }

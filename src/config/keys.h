@@ -98,16 +98,25 @@
         "activities of devices.")                                                                  \
     KEY(REPORTS, "reports",                                                                        \
         LIST("summary, scopes, kernels", tkt_config_is_report, "a report"), CODE,                  \
-        "Tables printed to standard output when a cycle is saved.")                                \
+        "Tables printed when a cycle is saved. Options may follow a name, as in \"- kernels: "     \
+        "{rows: 20, sort: total}\" or 'kernels rows=20 sort=total': all, by_arguments, "           \
+        "by_stack, full_names, rows, sort, with_flops, width.")                                    \
     KEY(DIRECTORY, "output.directory",                                                             \
         TEXT("runs/{name}/{time}", 1024, accepts_directory, "a folder, in which {name} {time} {pid} {host} {rank} are replaced"), INTO(directory),\
         "Folder of the traces. {name}, {time}, {pid}, {host} and {rank} are replaced. "            \
         "With {time} the folder is always new: -2 and so on are appended if needed. "              \
         "Takt never replaces a file: the new one gets -2 in its name.")                            \
     KEY(TRACES, "output.traces",                                                                   \
-        LIST("perfetto, chrome.gz, tensorboard", tkt_config_is_trace, "a trace format"), CODE,     \
-        "Formats to write when a cycle is saved. Only perfetto and folded can hold a "             \
-        "summary; with mode: summary the default is perfetto.")                                    \
+        LIST("perfetto", tkt_config_is_trace, "a trace format"), CODE,                             \
+        "Formats to write when a cycle is saved. Only perfetto and folded can hold a summary.")    \
+    KEY(REPORT_FILE, "output.reports",                                                             \
+        TEXT("stdout", 1024, accepts_file, "stdout, stderr or a file"), INTO(report_file),         \
+        "Where reports are printed. A file lies in the directory, unless its name begins with "    \
+        "'/'; its name gets the rank, and -2 and so on if it is taken. Later cycles are "          \
+        "appended.")                                                                               \
+    KEY(ANNOUNCE, "output.announce", SWITCH("true"), INTO(announce),                               \
+        "Say on standard error, in a line for each cycle, which file was written and how to "      \
+        "open it. Of several ranks only 0 does.")                                                  \
     KEY(MAX_TRACE_SIZE, "output.max_trace_size",                                                   \
         BYTES("256 MiB", 64 * KIB, TIB), INTO(max_trace_bytes),                                    \
         "Largest size of one trace file; the rest goes into further files.")                       \

@@ -38,7 +38,7 @@ static const char introduction[] =
     "reports: [summary, scopes]\n"
     "output:\n"
     "  directory: runs/{name}/{time}\n"
-    "  traces: [perfetto, chrome.gz]\n"
+    "  traces: [perfetto]\n"
     "```\n"
     "\n"
     "`takt config check FILE` prints what a file means, step by step; `takt config explain`\n"

@@ -5,6 +5,7 @@
 #include "config/config.h"
 #include "export/formats.h"
 #include "report/reports.h"
+#include "report/request.h"
 
 #include <takt/profiler.h>
 
@@ -52,6 +53,13 @@ static bool accepts_pattern(const char *text)
 static bool accepts_files(const char *text)
 {
     return *text != '\0';
+}
+
+/* The name of a folder would be one by mistake. */
+static bool accepts_file(const char *text)
+{
+    size_t length = strlen(text);
+    return length > 0 && text[length - 1] != '/';
 }
 
 /* Braces may appear anywhere in a path, but {word} must be a known placeholder. */
@@ -165,17 +173,26 @@ const char *tkt_config_nearest(const char *word, const char *const *words)
     return nearest;
 }
 
+/* True if both names have the same text before the dot. */
+static bool is_same_section(const char *a, const char *b)
+{
+    size_t size = strcspn(a, ".");
+    return size == strcspn(b, ".") && strncmp(a, b, size) == 0;
+}
+
 const tkt_config_key *tkt_config_suggest(const char *name)
 {
     const char *leaves[TKT_CONFIG_ID_COUNT + 1] = {0};
+    const tkt_config_key *found = NULL;
     for (size_t i = 0; i < TKT_CONFIG_ID_COUNT; i++)
         leaves[i] = tkt_config_leaf(&tkt_config_keys[i]);
     const char *near = tkt_config_nearest(leaf_of(name), leaves);
     for (size_t i = 0; near && i < TKT_CONFIG_ID_COUNT; i++) {
-        if (strcmp(near, leaves[i]) == 0)
-            return &tkt_config_keys[i];
+        const tkt_config_key *key = &tkt_config_keys[i];
+        if (strcmp(near, leaves[i]) == 0 && (!found || is_same_section(name, key->name)))
+            found = key; /* `reports` and output.reports have the same leaf */
     }
-    return NULL;
+    return found;
 }
 
 const char *tkt_config_near_section(const char *name)
@@ -223,9 +240,11 @@ static bool is_one_of(const char *name, const char *(*name_at)(size_t index))
     return false;
 }
 
-bool tkt_config_is_report(const char *name)
+bool tkt_config_is_report(const char *text)
 {
-    return is_one_of(name, tkt_config_report_name);
+    char why[TKT_REQUEST_WHY];
+    tkt_report_request request;
+    return tkt_report_request_read(&request, text, why);
 }
 
 bool tkt_config_is_trace(const char *name)

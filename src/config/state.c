@@ -86,20 +86,17 @@ void tkt_config_state_destroy(tkt_config_state *state)
 
 /* From values to the profiler's options. */
 
-/* Returns the names in a list, only those for which `has` is true. NULL without memory. */
-static const char *const *names_of(tkt_config_state *state, tkt_config_id id,
-                                   bool (*has)(const char *name), size_t *count)
+/* Returns the names in a list. NULL without memory. */
+static const char *const *names_of(tkt_config_state *state, tkt_config_id id, size_t *count)
 {
     const tkt_config_value *value = &state->values[id];
     const char **names = tkt_arena_alloc(&state->memory, (value->count + 1) * sizeof *names);
     if (!names)
         return NULL;
-    *count = 0;
-    for (size_t i = 0; i < value->count; i++) {
-        if (!has || has(value->items[i].name))
-            names[(*count)++] = value->items[i].name;
-    }
-    names[*count] = NULL;
+    for (size_t i = 0; i < value->count; i++)
+        names[i] = value->items[i].name;
+    names[value->count] = NULL;
+    *count = value->count;
     return names;
 }
 
@@ -110,34 +107,6 @@ static uint32_t filter_of(const tkt_config_value *values)
                          TAKT_TIMING_MEMSET | TAKT_TIMING_GRAPH;
     uint64_t filter = values[TKT_CONFIG_FILTER].number;
     return filter == all ? TAKT_TIMING_ALL : (uint32_t)filter;
-}
-
-/* True if a value equals its default. A default is no explicit request, so it may be reduced. */
-static bool is_default(tkt_config_id id, const tkt_config_value *value)
-{
-    tkt_arena memory = {0};
-    tkt_config_value initial;
-    tkt_config_problem problem;
-    const tkt_config_key *key = &tkt_config_keys[id];
-    bool is_equal = tkt_config_value_parse(key, key->initial, &memory, &initial, &problem) &&
-                    tkt_config_value_equal(key, value, &initial);
-    tkt_arena_fini(&memory);
-    return is_equal;
-}
-
-/* True for formats that can hold a summary; the others need spans. */
-static bool holds_summaries(const char *name)
-{
-    return strcmp(name, "perfetto") == 0;
-}
-
-/* With `mode: summary` the default is reduced to formats that can hold a summary. */
-static const char *const *traces_of(tkt_config_state *state, size_t *count)
-{
-    const tkt_config_value *values = state->values;
-    bool is_summary = values[TKT_CONFIG_MODE].number == TAKT_MODE_SUMMARY &&
-                      is_default(TKT_CONFIG_TRACES, &values[TKT_CONFIG_TRACES]);
-    return names_of(state, TKT_CONFIG_TRACES, is_summary ? holds_summaries : NULL, count);
 }
 
 static void put_field(takt_profiler_options *options, const tkt_config_key *key,
@@ -179,11 +148,11 @@ takt_status tkt_config_build_options(tkt_config_state *state)
     options.filter = filter_of(values);
     options.categories = values[TKT_CONFIG_CATEGORIES].items;
     options.category_count = values[TKT_CONFIG_CATEGORIES].count;
-    options.reports = names_of(state, TKT_CONFIG_REPORTS, NULL, &options.report_count);
-    options.traces = traces_of(state, &options.trace_count);
-    options.builtin = names_of(state, TKT_CONFIG_BUILTIN, NULL, &options.builtin_count);
+    options.reports = names_of(state, TKT_CONFIG_REPORTS, &options.report_count);
+    options.traces = names_of(state, TKT_CONFIG_TRACES, &options.trace_count);
+    options.builtin = names_of(state, TKT_CONFIG_BUILTIN, &options.builtin_count);
     options.compile_traces =
-        names_of(state, TKT_CONFIG_COMPILE_TRACES, NULL, &options.compile_trace_count);
+        names_of(state, TKT_CONFIG_COMPILE_TRACES, &options.compile_trace_count);
     if (!options.reports || !options.traces || !options.builtin || !options.compile_traces)
         return TAKT_NO_MEMORY;
     state->options = options;

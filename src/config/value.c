@@ -5,6 +5,7 @@
 #include "config/config.h"
 
 #include "base/text.h"
+#include "report/request.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -305,6 +306,18 @@ static bool read_number(const tkt_config_key *key, const char *text, uint64_t *o
 
 /* ---- Lists ----------------------------------------------------------------------------------- */
 
+/* Refuses wrong options of a known report; false if the report itself is unknown. */
+static bool refuse_request(tkt_config_problem *problem, const char *item)
+{
+    char why[TKT_REQUEST_WHY];
+    tkt_report_request request;
+    if (tkt_report_request_read(&request, item, why) || !*why)
+        return false;
+    problem->status = TAKT_BAD_CONFIG;
+    tkt_printable(problem->text, sizeof problem->text, why, strlen(why));
+    return true;
+}
+
 /* Refuses an unknown name. Suggesting the nearest one helps more than listing all. */
 static bool refuse_name(tkt_config_problem *problem, const tkt_config_key *key, const char *item)
 {
@@ -316,8 +329,12 @@ static bool refuse_name(tkt_config_problem *problem, const tkt_config_key *key, 
         if (!names[i])
             break;
     }
-    const char *near = tkt_config_nearest(item, names);
+    char word[32]; /* the name without options */
+    snprintf(word, sizeof word, "%.*s", is_report ? (int)strcspn(item, " ") : 31, item);
+    const char *near = tkt_config_nearest(word, names);
     char quoted[TKT_CONFIG_QUOTED];
+    if (is_report && refuse_request(problem, item))
+        return false;
     problem->status = TAKT_BAD_CONFIG;
     if (is_trace && strcmp(item, "html") == 0)
         snprintf(problem->text, sizeof problem->text,

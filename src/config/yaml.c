@@ -275,15 +275,66 @@ static const char *plain_text(const yaml_reader *reader)
     return is_plain(reader) && !is_null(reader) ? scalar(reader) : NULL;
 }
 
+/* Appends a word to an item. Blanks inside become '_', since blanks separate words. False if the
+ * word does not fit. */
+static bool append_word(char *item, size_t size, const char *before, const char *word)
+{
+    size_t used = strlen(item);
+    int length = snprintf(item + used, size - used, "%s%s", before, word);
+    for (char *at = item + used + strlen(before); length >= 0 && *at; at++)
+        *at = *at == ' ' ? '_' : *at;
+    return length >= 0 && (size_t)length < size - used;
+}
+
+/* Reads the options {rows: 20, sort: total} behind a report's name. */
+static bool read_options(yaml_reader *reader, const tkt_config_key *key, char *item, size_t size)
+{
+    if (reader->event.type != YAML_MAPPING_START_EVENT || !is_plain(reader))
+        return is_null(reader) || refuse_event(reader, key->name, "options of a report");
+    while (advance(reader) && reader->event.type != YAML_MAPPING_END_EVENT) {
+        const char *name = plain_text(reader);
+        if (!name || !append_word(item, size, " ", name))
+            return refuse_event(reader, key->name, "the name of an option");
+        if (!advance(reader))
+            return false;
+        const char *value = plain_text(reader);
+        if (!value || !append_word(item, size, "=", value))
+            return refuse_event(reader, key->name, "the value of an option");
+    }
+    return reader->status == TAKT_OK;
+}
+
+/* Reads a report with options, such as {kernels: {rows: 20}}, as "kernels rows=20". */
+static bool read_request(yaml_reader *reader, const tkt_config_key *key, char *item, size_t size)
+{
+    if (!advance(reader))
+        return false;
+    const char *name = plain_text(reader);
+    item[0] = '\0';
+    if (!name || !append_word(item, size, "", name))
+        return refuse_event(reader, key->name, "a report");
+    if (!advance(reader) || !read_options(reader, key, item, size) || !advance(reader))
+        return false;
+    return reader->event.type == YAML_MAPPING_END_EVENT ||
+           refuse_event(reader, key->name, "one report in each item");
+}
+
 static bool read_items(yaml_reader *reader, const tkt_config_key *key, tkt_config_value *value)
 {
     tkt_config_problem problem;
+    char request[TKT_CONFIG_ITEM_BYTES + 1];
     while (advance(reader) && reader->event.type != YAML_SEQUENCE_END_EVENT) {
-        const char *item = plain_text(reader);
+        uint32_t line = line_of(reader);
+        uint32_t column = column_of(reader);
+        bool is_request = tkt_config_id_of(key) == TKT_CONFIG_REPORTS && is_plain(reader) &&
+                          reader->event.type == YAML_MAPPING_START_EVENT;
+        if (is_request && !read_request(reader, key, request, sizeof request))
+            return false;
+        const char *item = is_request ? request : plain_text(reader);
         if (!item)
             return refuse_value(reader, key);
         if (!tkt_config_value_add(key, item, NULL, &reader->state->memory, value, &problem))
-            return refuse_problem(reader, key, line_of(reader), column_of(reader), &problem);
+            return refuse_problem(reader, key, line, column, &problem);
     }
     return reader->status == TAKT_OK;
 }

@@ -4,6 +4,7 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "base/thread.h"
+#include "report/request.h"
 #include "report/show.h"
 
 #include <takt/export.h>
@@ -123,6 +124,8 @@ static bool export_one(tkt_cycle *cycle, const char *output)
     if (status == TAKT_OK) {
         tkt_log(TAKT_LOG_INFO, "saved %s", path);
         tkt_view_keep(&cycle->viewable, output, path);
+        if (cycle->file_count++ == 0)
+            cycle->first_file = tkt_copy_string(path);
     } else {
         tkt_log(TAKT_LOG_ERROR, "cycle %u: no %s trace: %s", cycle->number, output, error.message);
     }
@@ -185,41 +188,88 @@ void tkt_cycle_seal(tkt_cycle *cycle)
     }
     if (cycle->trace)
         replace_stream(cycle, export_all(cycle));
+    if (cycle->options->given.announce && cycle->options->given.rank == 0)
+        cycle->announcement = tkt_announcement_of(cycle);
     if (cycle->mapped) /* until now the crash-safe file had the cycle */
         close_window(cycle);
 }
 
 /* ---- Delivery -------------------------------------------------------------------------------- */
 
-static void print_report(tkt_cycle *cycle, const char *name)
+/* True for reports that this trace has; the default list includes `kernels`. */
+static bool is_printed(const tkt_cycle *cycle, const char *name)
+{
+    return !tkt_report_is_of_cuda(name) ||
+           strcmp(takt_trace_facts(cycle->trace)->backend, "none") != 0;
+}
+
+/* Sets the options that all reports of the cycle share; `how` may have others. */
+static void share_options(const tkt_cycle *cycle, const tkt_report_output *out,
+                          takt_report_options *how)
 {
     const takt_profiler_options *options = &cycle->options->given;
-    if (tkt_report_is_of_cuda(name) &&
-        strcmp(takt_trace_facts(cycle->trace)->backend, "none") == 0)
+    how->struct_size = sizeof *how;
+    how->color = out->color;
+    how->with_flops |= options->with_flops;
+    if (how->width == 0)
+        how->width = options->width ? options->width : out->width;
+    how->width_key = "output.width: ";
+}
+
+static void print_report(tkt_cycle *cycle, const char *text, const tkt_report_output *out)
+{
+    char why[TKT_REQUEST_WHY];
+    tkt_report_request request;
+    if (!tkt_report_request_read(&request, text, why) || !is_printed(cycle, request.name))
         return;
-    const takt_report_options how = {.struct_size = sizeof how,
-                                     .color = tkt_print_in_color(),
-                                     .with_flops = options->with_flops,
-                                     .width = tkt_print_width(options->width),
-                                     .width_key = "output.width: "};
-    takt_sink sink = tkt_print_sink();
-    takt_status status = takt_report(cycle->trace, name, &how, &sink);
-    if (status != TAKT_OK)
-        tkt_log(TAKT_LOG_WARNING, "cycle %u: no report '%s': %s", cycle->number, name,
+    share_options(cycle, out, &request.options);
+    takt_status status =
+        tkt_report_part(cycle->trace, request.name, &request.options, &out->sink);
+    if (status == TAKT_OK)
+        status = out->sink.write(out->sink.user, "\n", 1);
+    if (status == TAKT_BAD_ARGUMENT)
+        tkt_log(TAKT_LOG_WARNING, "cycle %u: no report '%s': it has no column '%s' to sort by",
+                cycle->number, request.name, request.sort);
+    else if (status != TAKT_OK)
+        tkt_log(TAKT_LOG_WARNING, "cycle %u: no report '%s': %s", cycle->number, request.name,
                 takt_status_text(status));
-    else
-        tkt_print("\n");
     tkt_cycle_note(cycle, status);
+}
+
+/* Prints the provenance line behind the last report. */
+static void end_reports(tkt_cycle *cycle, const tkt_report_output *out)
+{
+    takt_report_options how = TAKT_REPORT_OPTIONS_INIT;
+    share_options(cycle, out, &how);
+    takt_status status = tkt_report_end(cycle->trace, &how, &out->sink);
+    if (status == TAKT_OK)
+        status = out->sink.write(out->sink.user, "\n", 1);
+    tkt_cycle_note(cycle, status);
+}
+
+static void print_reports(tkt_cycle *cycle)
+{
+    const takt_profiler_options *options = &cycle->options->given;
+    tkt_report_output out;
+    if (options->report_count == 0)
+        return;
+    takt_status status = tkt_report_place_open(cycle->reports, cycle->options, &out);
+    tkt_cycle_note(cycle, status);
+    if (status != TAKT_OK)
+        return;
+    for (size_t i = 0; i < options->report_count; i++)
+        print_report(cycle, options->reports[i], &out);
+    end_reports(cycle, &out);
 }
 
 void tkt_cycle_print(tkt_cycle *cycle)
 {
-    const takt_profiler_options *options = &cycle->options->given;
     if (!cycle->trace || cycle->is_printed)
         return;
     cycle->is_printed = true;
-    for (size_t i = 0; i < options->report_count; i++)
-        print_report(cycle, options->reports[i]);
+    print_reports(cycle);
+    if (cycle->announcement)
+        tkt_tell("%s", cycle->announcement);
 }
 
 void tkt_cycle_deliver(tkt_cycle *cycle)
@@ -239,6 +289,8 @@ void tkt_cycle_destroy(tkt_cycle *cycle)
     takt_trace_release(cycle->trace);
     TKT_ARRAY_FREE(&cycle->steps);
     tkt_free(cycle->viewable);
+    tkt_free(cycle->first_file);
+    tkt_free(cycle->announcement);
     tkt_free(cycle);
 }
 

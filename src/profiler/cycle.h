@@ -4,6 +4,7 @@
 #define TKT_PROFILER_CYCLE_H
 
 #include "base/clock.h"
+#include "base/file.h"
 #include "base/thread.h"
 #include "profiler/options.h"
 #include "profiler/session.h"
@@ -36,9 +37,17 @@ uint32_t tkt_transition(takt_action from, takt_action to);
 
 /* One recorded cycle, from its first step to its files and tables. */
 
+/* The file of the reports, if they go to one (output.reports). */
+typedef struct tkt_report_place {
+    tkt_file file;
+    bool     is_open; /* from the first report on, until the profiler is destroyed */
+    bool     has_failed;
+} tkt_report_place;
+
 typedef struct tkt_cycle {
     struct tkt_cycle        *next;
     const tkt_saved_options *options; /* borrowed from the profiler */
+    tkt_report_place        *reports; /* the same */
     tkt_window              *window;  /* NULL once the cycle is sealed */
     uint32_t                 mapped;  /* its number in the crash-safe file, plus 1; 0: not there */
     tkt_stream              *stream;  /* NULL if not streamed, and once the complete file is
@@ -53,6 +62,9 @@ typedef struct tkt_cycle {
     tkt_all_steps            all_steps;
     takt_trace              *trace; /* NULL until the cycle is sealed, and if sealing failed */
     char                    *viewable; /* path of a file that a browser can show; may be NULL */
+    char                    *first_file; /* path of the first trace that was saved; may be NULL */
+    char                    *announcement; /* output.announce: the line about files; may be NULL */
+    uint32_t                 file_count;
     takt_status              status; /* first failure to do what the options request */
     bool                     is_printed;
 } tkt_cycle;
@@ -128,9 +140,9 @@ void tkt_keeping_done(tkt_cycle *cycle);
 
 /* ======== Printing ======== */
 
-/* Printing to standard output, in order with the program's own output there. */
+/* Printing to standard output or standard error, in order with the program's own output there. */
 
-takt_sink tkt_print_sink(void);
+takt_sink tkt_print_sink(void); /* standard output */
 void tkt_print(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 /* Returns `given`. If it is 0, returns the width of the terminal on standard output, or 0 without a
@@ -139,6 +151,25 @@ uint32_t tkt_print_width(uint32_t given);
 
 /* True if standard output is a terminal and NO_COLOR is not set. */
 bool tkt_print_in_color(void);
+
+/* Where the reports of a cycle go, by output.reports. */
+typedef struct tkt_report_output {
+    takt_sink sink;
+    uint32_t  width; /* of the terminal; 0: none */
+    bool      color;
+} tkt_report_output;
+
+/* Fills *out; the first call that needs the file creates it. Failures are logged once. */
+takt_status tkt_report_place_open(tkt_report_place *place, const tkt_saved_options *options,
+                                  tkt_report_output *out);
+void tkt_report_place_close(tkt_report_place *place);
+
+/* True if reports go to a file in the run's folder. */
+bool tkt_reports_need_folder(const tkt_saved_options *options);
+
+/* Returns the line about the files of a sealed cycle, which the caller frees: "wrote run.0.pftrace
+ * (1.20 MiB); open it: takt view run.0.pftrace". NULL if there is no file, or without memory. */
+char *tkt_announcement_of(const tkt_cycle *cycle);
 
 /* ======== Showing a trace ======== */
 

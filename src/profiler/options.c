@@ -5,6 +5,7 @@
 #include "base/file.h"
 #include "base/dynlib.h"
 #include "export/exporter.h"
+#include "report/request.h"
 
 #include <takt/export.h>
 #include <takt/report.h>
@@ -130,22 +131,18 @@ static char *name_for_files(tkt_saved_options *saved)
     return copy;
 }
 
-static bool is_listed(const char *name, const char *(*list)(size_t))
-{
-    for (size_t i = 0; list(i); i++)
-        if (strcmp(list(i), name) == 0)
-            return true;
-    return false;
-}
-
 static takt_status refuse(const char *kind, const char *value)
 {
     tkt_log(TAKT_LOG_ERROR, "profiler: invalid %s '%s'", kind, value ? value : "(null)");
     return TAKT_BAD_ARGUMENT;
 }
 
-static takt_status refuse_report(const char *name)
+static takt_status refuse_report(const char *name, const char *why)
 {
+    if (*why) {
+        tkt_log(TAKT_LOG_ERROR, "profiler: report %s", why);
+        return TAKT_BAD_ARGUMENT;
+    }
     char known[256] = "";
     size_t size = 0;
     for (size_t i = 0; takt_report_name(i) && size < sizeof known; i++)
@@ -222,9 +219,11 @@ static takt_status check_numbers(const takt_profiler_options *options)
 static takt_status check_names(const takt_profiler_options *options)
 {
     for (size_t i = 0; i < options->report_count; i++) {
+        char why[TKT_REQUEST_WHY] = "";
+        tkt_report_request request;
         const char *name = options->reports ? options->reports[i] : NULL;
-        if (!name || !is_listed(name, takt_report_name))
-            return refuse_report(name);
+        if (!name || !tkt_report_request_read(&request, name, why))
+            return refuse_report(name, why);
     }
     for (size_t i = 0; i < options->trace_count; i++) {
         const char *name = options->traces ? options->traces[i] : NULL;
@@ -290,10 +289,12 @@ static takt_status copy_all(tkt_saved_options *saved)
     o->name = copy_text(saved, o->name && *o->name ? o->name : tkt_program_name());
     o->reports = copy_texts(saved, o->reports, o->report_count);
     o->traces = copy_texts(saved, o->traces, o->trace_count);
+    const char *place = o->report_file && *o->report_file ? o->report_file : "stdout";
+    o->report_file = copy_text(saved, place);
     o->categories = copy_categories(saved, o->categories, o->category_count);
     o->builtin = copy_texts(saved, o->builtin, o->builtin_count);
     o->compile_traces = copy_texts(saved, o->compile_traces, o->compile_trace_count);
-    if (!o->name || !o->reports || !o->traces || !o->categories || !o->builtin ||
+    if (!o->name || !o->reports || !o->traces || !o->report_file || !o->categories || !o->builtin ||
         !o->compile_traces)
         return TAKT_NO_MEMORY;
     saved->file_name = name_for_files(saved);
@@ -353,8 +354,10 @@ void tkt_options_hold_directory(tkt_saved_options *saved)
     char *copy = NULL;
     if (more >= 0 && (size_t)more < sizeof path - size)
         copy = tkt_arena_copy(&saved->memory, path, size + (size_t)more);
-    if (copy)
-        saved->given.directory = saved->directory = copy;
+    if (!copy)
+        return;
+    saved->given.directory = saved->directory = copy;
+    saved->shown_from = size + 1;
 }
 
 void tkt_options_claim_directory(tkt_saved_options *saved)

@@ -11,6 +11,8 @@
 typedef struct tkt_saved_options {
     takt_profiler_options given;     /* its pointers point into `memory` */
     char                 *directory; /* placeholders are replaced */
+    size_t                shown_from; /* bytes of paths to leave out in messages: the working
+                                       * directory at the start */
     bool                  is_of_its_time; /* the directory's name contains {time}: see
                                            * tkt_options_claim_directory() */
     char                 *file_name; /* start of the names of the run's files */

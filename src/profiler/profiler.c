@@ -24,6 +24,7 @@
 struct takt_profiler {
     tkt_saved_options options;
     tkt_worker worker;
+    tkt_report_place reports;
     bool is_running;
     bool was_started;
     uint64_t step;
@@ -150,13 +151,15 @@ static void start(takt_profiler *profiler)
         return;
     }
     cycle->options = &profiler->options;
+    cycle->reports = &profiler->reports;
     cycle->number = profiler->cycles_begun++;
     cycle->first_step = profiler->step;
     cycle->begun_ns = takt_now_ns();
     profiler->cycle = cycle;
     tkt_keeping_begin(cycle, profiler->window);
     bool streams = profiler->options.given.stream;
-    if (streams || profiler->options.given.trace_count > 0)
+    if (streams || profiler->options.given.trace_count > 0 ||
+        tkt_reports_need_folder(&profiler->options))
         tkt_options_claim_directory(&profiler->options);
     if (streams)
         cycle->stream = tkt_stream_start(
@@ -614,6 +617,7 @@ void takt_profiler_destroy(takt_profiler *profiler)
         return; /* exit() uses it on another thread */
     tkt_worker_fini(&profiler->worker);
     takt_trace_release(profiler->last);
+    tkt_report_place_close(&profiler->reports);
     tkt_free(profiler->viewable);
     tkt_options_fini(&profiler->options);
     tkt_free(profiler);

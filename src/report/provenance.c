@@ -74,15 +74,7 @@ static void add_device_clock(line *l, const takt_facts *facts)
     add_part(l, part);
 }
 
-/* True for losses that are listed even if they are 0. */
-static bool is_always_listed(int loss, bool has_devices)
-{
-    return loss == TAKT_LOSS_BUFFER_FULL ||
-           (has_devices && (loss == TAKT_LOSS_DEVICE_DROPPED || loss == TAKT_LOSS_INCOMPLETE ||
-                            loss == TAKT_LOSS_UNATTRIBUTED));
-}
-
-/* Another tool's file does not tell what it cost and lost. */
+/* Another tool's file does not tell what recording it cost. */
 static bool is_imported(const takt_facts *facts) { return isnan(facts->cost_ns); }
 
 static bool is_unknown(const takt_facts *facts)
@@ -96,14 +88,13 @@ static const char *least(const takt_facts *facts)
     return facts->ending == TAKT_ENDING_KILLED ? "at least " : "";
 }
 
-static void add_losses(line *l, const takt_trace *trace, bool has_devices)
+static void add_losses(line *l, const takt_trace *trace)
 {
     const takt_facts *facts = &trace->facts;
     if (is_unknown(facts))
         add_part(l, "losses unknown");
     for (int i = 0; i < TAKT_LOSS_COUNT; i++) {
-        if (trace->losses[i] == 0 &&
-            (!is_always_listed(i, has_devices) || is_unknown(facts) || is_imported(facts)))
+        if (trace->losses[i] == 0)
             continue;
         char part[96];
         snprintf(part, sizeof part, "%s %s%llu", takt_loss_name((takt_loss)i),
@@ -182,9 +173,14 @@ static void add_unfinished(line *l, const takt_trace *trace)
     const takt_facts *facts = &trace->facts;
     const tkt_most_unfinished *most = &trace->most_unfinished;
     char part[400];
+    if (facts->begun_before > 0) {
+        snprintf(part, sizeof part, "begun before %llu", (unsigned long long)facts->begun_before);
+        add_part(l, part);
+    }
+    if (facts->unfinished == 0)
+        return;
     int size =
-        snprintf(part, sizeof part, "begun before %llu, unfinished %llu",
-                 (unsigned long long)facts->begun_before, (unsigned long long)facts->unfinished);
+        snprintf(part, sizeof part, "unfinished %llu", (unsigned long long)facts->unfinished);
     if (most->count > 0) {
         const tkt_trace_site *site = &trace->sites.items[most->site];
         const char *file = tkt_trace_text(trace, site->file), *slash = strrchr(file, '/');
@@ -210,7 +206,7 @@ void tkt_put_provenance(tkt_writer *writer, const takt_trace *trace, size_t widt
     add_clock(&l, trace);
     if (has_backend(trace))
         add_device_clock(&l, facts);
-    add_losses(&l, trace, has_backend(trace));
+    add_losses(&l, trace);
     if (facts->has_spans) /* a summary does not know it */
         add_unfinished(&l, trace);
     if (facts->ending != TAKT_ENDING_WHOLE)

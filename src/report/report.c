@@ -100,11 +100,12 @@ takt_status tkt_document_print(tkt_document *document, const takt_report_options
     return tkt_writer_fini(&writer);
 }
 
-static takt_status show(const takt_trace *trace, const report *wanted,
+static takt_status show(const takt_trace *trace, const report *wanted, bool is_part,
                         const takt_report_options *options, const takt_sink *sink)
 {
     tkt_document document;
     tkt_document_init(&document, wanted->name, trace);
+    document.is_part = is_part;
     takt_status status = wanted->show(&document, options);
     if (status == TAKT_OK)
         status = document.status;
@@ -114,8 +115,8 @@ static takt_status show(const takt_trace *trace, const report *wanted,
     return status;
 }
 
-takt_status takt_report(const takt_trace *trace, const char *name,
-                        const takt_report_options *options, const takt_sink *sink)
+static takt_status print(const takt_trace *trace, const char *name, bool is_part,
+                         const takt_report_options *options, const takt_sink *sink)
 {
     takt_report_options mine;
     takt_status status = tkt_options_read(&mine, sizeof mine, options, "TAKT_REPORT_OPTIONS_INIT");
@@ -125,5 +126,31 @@ takt_status takt_report(const takt_trace *trace, const char *name,
         (unsigned)mine.format > TAKT_FORMAT_MARKDOWN)
         return TAKT_BAD_ARGUMENT;
     const report *wanted = find_report(name);
-    return wanted ? show(trace, wanted, &mine, sink) : TAKT_NOT_FOUND;
+    return wanted ? show(trace, wanted, is_part, &mine, sink) : TAKT_NOT_FOUND;
+}
+
+takt_status takt_report(const takt_trace *trace, const char *name,
+                        const takt_report_options *options, const takt_sink *sink)
+{
+    return print(trace, name, false, options, sink);
+}
+
+takt_status tkt_report_part(const takt_trace *trace, const char *name,
+                            const takt_report_options *options, const takt_sink *sink)
+{
+    return print(trace, name, true, options, sink);
+}
+
+takt_status tkt_report_end(const takt_trace *trace, const takt_report_options *options,
+                           const takt_sink *sink)
+{
+    tkt_writer writer;
+    bool is_text = options->format == TAKT_FORMAT_TEXT;
+    if (!is_text && options->format != TAKT_FORMAT_MARKDOWN)
+        return TAKT_OK;
+    takt_status status = tkt_writer_init(&writer, *sink, 0);
+    if (status != TAKT_OK)
+        return status;
+    tkt_put_provenance(&writer, trace, is_text ? width_for(options, sink) : SIZE_MAX);
+    return tkt_writer_fini(&writer);
 }

@@ -15,7 +15,7 @@
 /* ======== Provenance ======== */
 
 /* Provenance says where a table's numbers come from and which data is missing. It is the last line
- * of every text table. */
+ * of a text table, or of several tables that are printed together. */
 
 /* Writes a sentence that says how a trace is incomplete: "INCOMPLETE: the program was killed ...".
  * Empty for a complete trace. Returns out. */
@@ -51,12 +51,33 @@ static inline double tkt_share(uint64_t part, uint64_t whole)
     return whole ? (double)part / (double)whole : NAN;
 }
 
+/* For several reports of one trace: tkt_report_part() is takt_report() without the provenance line
+ * of text and Markdown, which tkt_report_end() writes behind the last one. */
+takt_status tkt_report_part(const takt_trace *trace, const char *name,
+                            const takt_report_options *options, const takt_sink *sink);
+takt_status tkt_report_end(const takt_trace *trace, const takt_report_options *options,
+                           const takt_sink *sink);
+
 /* One line about the report with this index, counted as in takt_report_name(). NULL past the
  * end. */
 const char *tkt_report_description(size_t index);
 
 /* True for a report that a profiler prints only where a backend recorded devices. */
 bool tkt_report_is_of_cuda(const char *name);
+
+/* The p99 of `count` values for a cell. Fewer values than these have none: it would be the greatest
+ * one, or nearly so. */
+#define TKT_P99_LEAST 100
+static inline uint64_t tkt_p99_cell(uint64_t count, uint64_t p99_ns)
+{
+    return count < TKT_P99_LEAST ? TKT_NO_VALUE : p99_ns;
+}
+
+/* The standard deviation for a cell; none for a single value. Values in a file may be wrong. */
+static inline uint64_t tkt_deviation_cell(uint64_t count, double deviation)
+{
+    return count > 1 && deviation < 1e19 ? (uint64_t)(deviation + 0.5) : TKT_NO_VALUE;
+}
 
 /* The rounded mean; 0 if count is 0. */
 static inline uint64_t tkt_mean(uint64_t total, uint64_t count)

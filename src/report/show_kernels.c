@@ -180,12 +180,10 @@ static tkt_cell *named_row(tkt_table *table, const takt_trace *trace, const tkt_
     row[TKT_NAMED_TOTAL].u = stats->total_ns;
     row[TKT_NAMED_AVERAGE].u = tkt_mean(stats->total_ns, stats->count);
     row[TKT_NAMED_MEDIAN].u = quantile(named, 0.5);
-    row[TKT_NAMED_P99].u = quantile(named, 0.99);
+    row[TKT_NAMED_P99].u = tkt_p99_cell(stats->count, quantile(named, 0.99));
     row[TKT_NAMED_LEAST].u = stats->min_ns;
     row[TKT_NAMED_MOST].u = stats->max_ns;
-    double deviation = tkt_stats_stddev(stats); /* values in a file may be wrong */
-    row[TKT_NAMED_DEVIATION].u =
-        stats->count > 1 && deviation < 1e19 ? (uint64_t)(deviation + 0.5) : TKT_NO_VALUE;
+    row[TKT_NAMED_DEVIATION].u = tkt_deviation_cell(stats->count, tkt_stats_stddev(stats));
     return row;
 }
 
@@ -425,6 +423,7 @@ static takt_status show_calls(tkt_document *document, const tkt_named_list *name
     }
     if (!has_errors)
         table->columns[ERRORS].rank = TKT_HIDDEN;
+    tkt_table_hide_empty(table, TKT_NAMED_P99);
     if (nameds->count > 0)
         tkt_document_add_note(document, "Median and p99 are within 3.2 %%.");
     return TAKT_OK;

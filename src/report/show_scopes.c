@@ -235,6 +235,7 @@ static tkt_table *make_table(tkt_document *document, const tkt_scopes *scopes,
     if (!table)
         return NULL;
     table->weight = TOTAL;
+    table->shade = SELF;
     table->sort = sort;
     table->default_rows = 100;
     return table;

@@ -51,7 +51,7 @@ static void fill_cells(tkt_cell *cells, const char *name, const tkt_step_figures
     cells[COUNT].u = figures->count;
     cells[MEAN].u = figures->mean_ns;
     cells[MEDIAN].u = figures->median_ns;
-    cells[P99].u = figures->p99_ns;
+    cells[P99].u = tkt_p99_cell(figures->count, figures->p99_ns);
     cells[MOST].u = figures->max_ns;
     cells[LEAST].u = figures->min_ns;
     cells[RATE].d = has_rate ? figures->steps_per_second : NAN;
@@ -101,6 +101,7 @@ takt_status tkt_show_steps_table(tkt_document *document, const tkt_device_uses *
             fill_device_cells(cells, trace, uses);
         tkt_table_add_chosen(table, cells, from);
     }
+    tkt_table_hide_empty(table, P99);
     return TAKT_OK;
 }
 

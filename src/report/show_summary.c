@@ -39,8 +39,7 @@ static takt_status show_scopes(tkt_document *document, const tkt_scopes *scopes)
         tkt_document_add_table(document, "scopes", scopes_columns, columns, scopes->count);
     if (!table)
         return TAKT_NO_MEMORY;
-    table->weight = TOTAL;
-    table->sort = SELF;
+    table->weight = table->sort = SELF;
     table->default_rows = TOP_SCOPES;
     for (size_t i = 0; i < scopes->count; i++) {
         const tkt_scope_total *scope = &scopes->items[i];
@@ -191,8 +190,9 @@ static void add_step_facts(tkt_document *document)
                           (tkt_cell){.d = steps.steps_per_second});
     tkt_document_add_fact(document, "step_median_ns", "Step time, median", TKT_CELL_TIME,
                           (tkt_cell){.u = steps.median_ns});
-    tkt_document_add_fact(document, "step_p99_ns", "Step time, p99", TKT_CELL_TIME,
-                          (tkt_cell){.u = steps.p99_ns});
+    if (steps.count >= TKT_P99_LEAST)
+        tkt_document_add_fact(document, "step_p99_ns", "Step time, p99", TKT_CELL_TIME,
+                              (tkt_cell){.u = steps.p99_ns});
     if (steps.realtime_factor > 0)
         tkt_document_add_fact(document, "realtime_factor", "Real-time factor", TKT_CELL_NUMBER,
                               (tkt_cell){.d = steps.realtime_factor});

@@ -16,6 +16,7 @@ enum {
     P99,
     LEAST,
     MOST,
+    DEVIATION,
     HOST_COLUMNS,
     DEVICE_TOTAL = HOST_COLUMNS,
     DEVICE_TOTAL_SHARE,
@@ -36,6 +37,7 @@ static const tkt_column columns[COLUMNS] = {
     [P99] = {"p99", "cpu_time_p99_ns", TKT_CELL_TIME, 12, false, 1},
     [LEAST] = {"Min", "cpu_time_min_ns", TKT_CELL_TIME, 13, false, 1},
     [MOST] = {"Max", "cpu_time_max_ns", TKT_CELL_TIME, 10, false, 1},
+    [DEVIATION] = {"StdDev", "cpu_time_stddev_ns", TKT_CELL_TIME, 14, false, 1},
     [DEVICE_TOTAL] = {"CUDA total", "cuda_total_ns", TKT_CELL_TIME, 2, false, 1},
     [DEVICE_TOTAL_SHARE] = {"CUDA total %", "cuda_total_percent", TKT_CELL_SHARE, 5, false, 1},
     [DEVICE_SELF] = {"Self CUDA", "self_cuda_ns", TKT_CELL_TIME, 8, false, 1},
@@ -61,9 +63,10 @@ static void fill_row(tkt_cell *row, const tkt_tree *tree, const tkt_path *path)
     row[SELF].u = path->self_ns;
     row[AVERAGE].u = is_empty ? TKT_NO_VALUE : tkt_mean(stats->total_ns, stats->count);
     row[MEDIAN].u = quantile(path->node, 0.5);
-    row[P99].u = quantile(path->node, 0.99);
+    row[P99].u = tkt_p99_cell(stats->count, quantile(path->node, 0.99));
     row[LEAST].u = stats->min_ns;
     row[MOST].u = is_empty ? TKT_NO_VALUE : stats->max_ns;
+    row[DEVIATION].u = tkt_deviation_cell(stats->count, tkt_stats_stddev(stats));
     if (!tree->has_device)
         return;
     row[DEVICE_TOTAL].u = path->device.total_ns;
@@ -78,6 +81,7 @@ static takt_status show(tkt_document *document, const tkt_tree *tree)
     if (!table || !tkt_table_make_tree(table))
         return TAKT_NO_MEMORY;
     table->weight = TOTAL;
+    table->shade = SELF;
     table->sort = TOTAL;
     table->default_rows = 100;
     for (size_t i = 0; i < tree->count; i++) {
@@ -85,6 +89,7 @@ static takt_status show(tkt_document *document, const tkt_tree *tree)
         table->places[i] = (tkt_row_place){path->parent, path->depth};
         fill_row(tkt_table_add_row(table), tree, path);
     }
+    tkt_table_hide_empty(table, P99);
     return TAKT_OK;
 }
 

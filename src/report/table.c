@@ -2,10 +2,10 @@
 #include "report/table.h"
 
 #include <assert.h>
+#include <ctype.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
-#include <strings.h>
 
 /* ======== Building ======== */
 
@@ -42,6 +42,7 @@ tkt_table *tkt_document_add_table(tkt_document *document, const char *key,
     tkt_table *table = &document->tables[document->table_count++];
     *table = (tkt_table){.key = key,
                          .weight = TKT_NO_COLUMN,
+                         .shade = TKT_NO_COLUMN,
                          .sort = TKT_NO_COLUMN,
                          .default_rows = SIZE_MAX,
                          .column_count = column_count,
@@ -62,6 +63,15 @@ tkt_cell *tkt_table_add_row(tkt_table *table)
 {
     assert(table->row_count < table->row_capacity);
     return table->cells + table->row_count++ * table->column_count;
+}
+
+void tkt_table_hide_empty(tkt_table *table, size_t column)
+{
+    tkt_cell_type type = table->columns[column].type;
+    for (size_t i = 0; i < table->row_count; i++)
+        if (!tkt_value_is_none(type, table->cells[i * table->column_count + column]))
+            return;
+    table->columns[column].rank = TKT_HIDDEN;
 }
 
 void tkt_table_add_chosen(tkt_table *table, const tkt_cell *cells, const uint8_t *from)
@@ -262,12 +272,23 @@ static takt_status arrange(tkt_table *table, const sorting *by, size_t limit)
     return TAKT_OK;
 }
 
+/* True if the texts are equal but for case, and '_' in place of a blank. */
+static bool is_same_title(const char *title, const char *name)
+{
+    for (; *title && *name; title++, name++) {
+        char a = *title == ' ' ? '_' : *title, b = *name == ' ' ? '_' : *name;
+        if (tolower((unsigned char)a) != tolower((unsigned char)b))
+            return false;
+    }
+    return *title == *name;
+}
+
 /* Returns the column with this key or title. */
 static size_t find_column(const tkt_table *table, const char *name)
 {
     for (size_t i = 0; i < table->column_count; i++) {
         const tkt_column *column = &table->columns[i];
-        if (column->key && (strcmp(column->key, name) == 0 || strcasecmp(column->title, name) == 0))
+        if (column->key && (strcmp(column->key, name) == 0 || is_same_title(column->title, name)))
             return i;
     }
     return TKT_NO_COLUMN;

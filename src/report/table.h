@@ -137,8 +137,9 @@ typedef struct tkt_table {
     bool            is_hidden_empty; /* if empty, text and Markdown leave it out */
     bool            is_raw;          /* left out in text and Markdown */
     bool            is_head;         /* shown in full above the other tables; not in CSV */
-    size_t          weight;       /* this column colours rows and decides which rows of a tree
-                                   * stay */
+    size_t          weight;       /* this column decides which rows of a tree stay, and colours
+                                   * rows unless `shade` does */
+    size_t          shade;        /* this column colours rows, if it is not TKT_NO_COLUMN */
     size_t          sort;         /* default sort column; TKT_NO_COLUMN: keep the order of
                                    * building */
     size_t          default_rows; /* SIZE_MAX: all */
@@ -175,6 +176,7 @@ typedef struct tkt_document {
     const char       *name;
     const takt_trace *trace;   /* source of the provenance line; NULL: no such line */
     const char       *nothing; /* text to print if all tables are empty; NULL: print empty tables */
+    bool              is_part; /* text and Markdown: no provenance line, since more tables follow */
     bool              is_page; /* print facts above the tables instead of below, one per line */
     tkt_table         tables[TKT_MAX_TABLES];
     size_t            table_count;
@@ -216,6 +218,9 @@ bool tkt_table_make_tree(tkt_table *table);
 
 /* Adds a row with uninitialised cells. There must be space for it. */
 tkt_cell *tkt_table_add_row(tkt_table *table);
+
+/* Shows the column only in CSV and JSON if all of its cells are empty. Call it after the last row. */
+void tkt_table_hide_empty(tkt_table *table, size_t column);
 
 /* Adds a row that takes only some of `cells`: its column i is cells[from[i]]. */
 void tkt_table_add_chosen(tkt_table *table, const tkt_cell *cells, const uint8_t *from);

@@ -279,6 +279,8 @@ void tkt_render_text(const tkt_document *document, const tkt_layout *layout, tkt
     if (!document->is_page)
         put_facts(document, layout, writer);
     put_notes(document, layout, writer);
+    if (document->is_part)
+        return;
     if (is_warp || document->is_page)
         tkt_writer_text(writer, "\n");
     if (document->trace)
@@ -292,9 +294,14 @@ void tkt_render_text(const tkt_document *document, const tkt_layout *layout, tkt
 #define RED_BOLD "\033[1;31m"
 #define YELLOW   "\033[33m"
 
+static size_t shade_column(const tkt_table *table)
+{
+    return table->shade == TKT_NO_COLUMN ? table->weight : table->shade;
+}
+
 static uint64_t weight_of(const tkt_table *table, uint32_t row)
 {
-    return table->cells[row * table->column_count + table->weight].u;
+    return table->cells[row * table->column_count + shade_column(table)].u;
 }
 
 /* Returns the second smallest key, or the smallest if it is the only one. */
@@ -319,7 +326,7 @@ static double percentile(tkt_heap *heap, size_t count, double share)
 tkt_shades tkt_shades_of(const tkt_table *table, const tkt_layout *layout)
 {
     tkt_shades none = {INFINITY, INFINITY};
-    if (!layout->color || table->weight == TKT_NO_COLUMN || table->row_count == 0)
+    if (!layout->color || shade_column(table) == TKT_NO_COLUMN || table->row_count == 0)
         return none;
     tkt_heap weights = {0};
     for (uint32_t i = 0; i < table->row_count; i++) {

@@ -127,7 +127,9 @@ def tree(cycle, has_all):
             "name": place.name, "depth": len(path) - 1, "calls": stats.count,
             "cpu_total_ns": stats.total, "cpu_total_percent": percent(stats.total, everything),
             "self_cpu_ns": stats.self_ns, "self_cpu_percent": percent(stats.self_ns, everything),
-            **stats.columns("cpu_time_"), "cuda_total_ns": took(inside),
+            **stats.columns("cpu_time_"),
+            "cpu_time_stddev_ns": stats.deviation() if stats.count > 1 else None,
+            "cuda_total_ns": took(inside),
             "cuda_total_percent": percent(took(inside), cuda),
             "self_cuda_ns": took(work for work in inside if work.path == path)}
     # Parents first, and of siblings the one with the greater total.
@@ -188,8 +190,8 @@ def busy_in_steps(cycle, steps):
 def steps(cycle, recorded, every):
     """`recorded` are begins and ends, `every` the Stats of all steps up to the recording's end."""
     times = [end - begin for begin, end in recorded]
-    rows = [step_row("recorded", Stats(times), mean(sum(times), 2), max(times)),
-            step_row("all", every, every.quantile(0.5), every.quantile(0.99))]
+    rows = [step_row("recorded", Stats(times), mean(sum(times), 2), None),
+            step_row("all", every, every.quantile(0.5), every.p99())]
     rows[0]["cuda_time_ns"] = mean(took(cycle.works), len(times))
     if cycle.has_spans:
         whole = sum(times) * len(cycle.by(lambda work: work.device))

@@ -64,6 +64,10 @@ class Stats:
             if passed >= rank:
                 return min(max(middle_of(bucket), self.least), self.most)
 
+    def p99(self):
+        """Fewer than a hundred values have none."""
+        return self.quantile(0.99) if self.count >= 100 else None
+
     def deviation(self):
         """Of the sample: from sums in doubles, which each addition rounds."""
         if self.count < 2:
@@ -75,7 +79,7 @@ class Stats:
 
     def columns(self, prefix, names=("avg", "median", "p99", "min", "max")):
         values = {"avg": mean(self.total, self.count), "median": self.quantile(0.5),
-                  "p99": self.quantile(0.99), "min": self.least, "max": self.most}
+                  "p99": self.p99(), "min": self.least, "max": self.most}
         return {f"{prefix}{name}_ns": values[name] for name in names}
 
 

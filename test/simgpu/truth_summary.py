@@ -141,10 +141,12 @@ def summary(cycle, reports, rows):
     own = sum(row["self_cpu_ns"] for row in scopes)
     facts = {"name": "truth", "cycle": cycle.number, "wall_ns": cycle.wall_ns,
              "steps_per_second": every["steps_per_second"], "step_median_ns": every["median_ns"],
-             "step_p99_ns": every["p99_ns"], "self_cpu_total_ns": own,
+             "self_cpu_total_ns": own,
              "self_cpu_per_wall": own / cycle.wall_ns, "calls": sum(cycle.paths.values()),
              "activities": len(cycle.works), "first_step": 4 * cycle.number + 2,
              "self_cuda_total_ns": took(cycle.works)}
+    if every["p99_ns"] is not None:
+        facts["step_p99_ns"] = every["p99_ns"]
     advice = list(host_advice(cycle, scopes))
     if cycle.has_spans:
         facts["copied_bytes"] = sum(work.bytes for work in cycle.works if work.kind() == "memcpy")

@@ -23,6 +23,7 @@ OPTIONS = {"scopes": ["--flops"]}
 # Columns of reports that no view has, as docs/exports.md lists them.
 LEFT_OUT = {
     "api": {"stddev_ns"},
+    "tree": {"cpu_time_stddev_ns"},
     "kernels": {"stddev_ns", "tensor_core_by_name"},
     "gaps_stream_gaps": {"scope"},
     "phases_slowest": {"slow_in"},

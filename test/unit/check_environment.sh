@@ -43,7 +43,9 @@ export TAKT_CONFIG=$scratch/profile.yaml
 run config 0 10
 grep -qx "$x" out || fail "config: $(cat out)"
 grep -q '# of Calls' out || fail "config: no table: $(cat out)"
-[ ! -s err ] || fail "config: $(cat err)"
+file=runs/prog_environment/prog_environment.0.pftrace
+grep -qE "^takt: wrote $file \([0-9.]+ K?i?B\) and 1 more; open it: takt view $file\$" err &&
+    [ "$(wc -l <err)" = 1 ] || fail "config: $(cat err)"
 [ "$(ls runs/prog_environment)" = "$(printf '%s\n' prog_environment.0.pftrace prog_environment.0.trace.json)" ] ||
     fail "config: $(find .)"
 "$takt" report --scopes --csv runs/prog_environment/prog_environment.0.pftrace >scopes.csv
@@ -75,7 +77,7 @@ TAKT_OPTIONS='profiling.wait=0 profiling.repeat=2 output.directory={pid}' run op
 
 # Stages are told when asked for.
 TAKT_LOG=info run stages 0 10
-sed "s|$scratch/stages/||" err >told
+sed "s|$scratch/stages/||; /^takt: wrote /d" err >told
 diff - told <<'END' || fail "stages"
 takt: warmup
 takt: recording 3 steps

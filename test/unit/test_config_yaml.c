@@ -107,9 +107,10 @@ TEST(an_empty_profiling_section_means_the_defaults)
     assert_string_equal(options->reports[0], "summary");
     assert_string_equal(options->reports[1], "scopes");
     assert_string_equal(options->directory, "runs/{name}/{time}");
-    assert_int_equal(options->trace_count, 3);
+    assert_int_equal(options->trace_count, 1);
     assert_string_equal(options->traces[0], "perfetto");
-    assert_string_equal(options->traces[2], "tensorboard");
+    assert_string_equal(options->report_file, "stdout");
+    assert_true(options->announce);
     takt_config_destroy(config);
 }
 
@@ -482,6 +483,48 @@ TEST(callers_mistakes_are_refused)
     assert_false(takt_config_enabled(NULL));
     takt_profiler_options options;
     assert_int_equal(takt_config_options(NULL, &options), TAKT_BAD_ARGUMENT);
+}
+
+/* ---- Options of reports ---------------------------------------------------------------------- */
+
+TEST(options_of_a_report_follow_its_name)
+{
+    static const char *const texts[] = {
+        "reports:\n  - summary\n  - scopes:\n      rows: 20\n      sort: CPU total\n"
+        "      all: yes\n  - kernels: {by_arguments: on, width: 120}\n  - tree:\n",
+        "reports: [summary, scopes rows=20 sort=CPU_total all=yes, kernels by_arguments=on "
+        "width=120, tree]",
+        "reports: summary,scopes rows=20 sort=CPU_total all=yes,"
+        "kernels by_arguments=on width=120,tree",
+    };
+    for (size_t i = 0; i < 3; i++) {
+        takt_config *config = config_of(texts[i]);
+        const takt_profiler_options *options = options_of(config);
+        assert_int_equal(options->report_count, 4);
+        assert_string_equal(options->reports[1], "scopes rows=20 sort=CPU_total all=yes");
+        assert_string_equal(options->reports[2], "kernels by_arguments=on width=120");
+        assert_string_equal(options->reports[3], "tree");
+        takt_config_destroy(config);
+    }
+}
+
+TEST(wrong_options_of_a_report_have_a_place)
+{
+    expect_error("reports:\n  - scopes: {row: 20}\n",
+                 "p.yaml:2:5: reports: scopes: unknown option 'row'; did you mean 'rows'?");
+    expect_error("reports: [scopes rows=many]",
+                 "p.yaml:1:11: reports: scopes: rows: expected a number of rows from 1, or all, "
+                 "got 'many'");
+    expect_error("reports:\n  - scopes: {by_stack: 129}\n",
+                 "p.yaml:2:5: reports: scopes: by_stack: expected a number of frames from 1 to "
+                 "128, got '129'");
+    expect_error("reports:\n  - scops: {rows: 20}\n",
+                 "p.yaml:2:5: reports: expected a report, got 'scops rows=20'; did you mean "
+                 "'scopes'?");
+    expect_error("reports:\n  - scopes: {rows: 20}\n    tree: {rows: 3}\n",
+                 "p.yaml:3:5: reports: expected one report in each item, got 'tree'");
+    expect_error("reports:\n  - scopes: [rows]\n",
+                 "p.yaml:2:13: reports: expected options of a report, got a list");
 }
 
 int main(void)

@@ -7,6 +7,7 @@
 #include "support/skip.h"
 
 #include <sys/mount.h>
+#include <sys/stat.h>
 
 static test_traces traces;
 static const char *folder;
@@ -122,6 +123,171 @@ TEST(profilers_of_the_same_second_share_no_folder)
     for (int i = 0; i < 4; i++)
         run(&options, 1);
     assert_int_equal(count_entries(in_folder(folder, "test")), 4);
+}
+
+/* ---- The line about files -------------------------------------------------------------------- */
+
+/* Runs in `folder` with a directory below it, as programs do. */
+static void run_below(takt_profiler_options *options, const char *directory)
+{
+    char before[4096];
+    assert_non_null(getcwd(before, sizeof before));
+    assert_int_equal(chdir(folder), 0);
+    options->directory = directory;
+    run(options, 10);
+    assert_int_equal(chdir(before), 0);
+}
+
+TEST(each_cycle_says_what_was_written_and_how_to_open_it)
+{
+    static const char *const formats[] = {"folded", "perfetto"};
+    char line[300], path[300];
+    takt_profiler_options options = options_into(NULL, formats, 2);
+    options.announce = true;
+    run_below(&options, "a b/c");
+    snprintf(path, sizeof path, "%s", in_folder(folder, "a b/c/test.0.pftrace"));
+    struct stat facts;
+    assert_int_equal(stat(path, &facts), 0);
+    assert_true(facts.st_size > 0 && facts.st_size < 1024);
+    snprintf(line, sizeof line,
+             "wrote a b/c/test.0.pftrace (%u B) and 1 more; open it: takt view "
+             "'a b/c/test.0.pftrace'",
+             (unsigned)facts.st_size);
+    assert_int_equal(count_lines(TAKT_LOG_INFO, line), 1);
+    assert_int_equal(count_lines(-1, "wrote "), 1);
+}
+
+TEST(what_the_browser_does_not_show_gets_another_command_or_none)
+{
+    takt_profiler_options options = options_into(NULL, (const char *const[]){"perfetto"}, 1);
+    options.announce = true;
+    options.mode = TAKT_MODE_SUMMARY;
+    run_below(&options, ".");
+    assert_int_equal(count_lines(TAKT_LOG_INFO, "; print it: takt report test.0.pftrace"), 1);
+    options.traces = (const char *const[]){"folded"};
+    run_below(&options, ".");
+    assert_int_equal(count_lines(TAKT_LOG_INFO, "wrote test.0.folded ("), 1);
+    assert_int_equal(count_lines(TAKT_LOG_INFO, "it: takt"), 1);
+}
+
+TEST(nothing_is_said_without_files_by_other_ranks_or_unasked)
+{
+    takt_profiler_options options = options_into(NULL, (const char *const[]){"folded"}, 1);
+    run_below(&options, ".");
+    options.announce = true;
+    options.rank = 1;
+    options.world_size = 2;
+    run_below(&options, ".");
+    options = options_into(NULL, NULL, 0);
+    options.announce = true;
+    run_below(&options, ".");
+    assert_int_equal(count_lines(-1, "wrote "), 0);
+}
+
+/* ---- Reports --------------------------------------------------------------------------------- */
+
+/* What a file of the folder has; static storage. */
+static const char *text_in(const char *name)
+{
+    static char text[64 * 1024];
+    FILE *file = fopen(in_folder(folder, name), "r");
+    assert_non_null(file);
+    text[fread(text, 1, sizeof text - 1, file)] = '\0';
+    fclose(file);
+    return text;
+}
+
+static size_t count_of(const char *text, const char *part)
+{
+    size_t count = 0;
+    for (const char *at = strstr(text, part); at; at = strstr(at + 1, part))
+        count++;
+    return count;
+}
+
+TEST(reports_go_into_one_file_that_nobody_had)
+{
+    takt_profiler_options options = options_into(folder, NULL, 0);
+    options.schedule = (takt_schedule){.active = 1, .repeat = 2};
+    options.reports = (const char *const[]){"scopes", "tree"};
+    options.report_count = 2;
+    options.report_file = "below/a.b/r.txt";
+    options.rank = 3;
+    options.world_size = 4;
+    capture_stdout();
+    run(&options, 10);
+    run(&options, 10);
+    assert_string_equal(captured_stdout(), "");
+    for (int i = 0; i < 2; i++) {
+        const char *text = text_in(i ? "below/a.b/r.rank3-2.txt" : "below/a.b/r.rank3.txt");
+        assert_int_equal(count_of(text, "CPU time avg"), 2);
+        assert_int_equal(count_of(text, "Scope  "), 2);
+        assert_int_equal(count_of(text, "backend none; "), 2); /* once a cycle */
+        assert_null(strstr(text, "\033"));
+    }
+}
+
+TEST(reports_have_options)
+{
+    takt_profiler_options options = options_into(folder, NULL, 0);
+    options.reports = (const char *const[]){"scopes width=60", "tree rows=1 sort=calls",
+                                            "scopes sort=nothing"};
+    options.report_count = 3;
+    options.width = 200;
+    capture_stdout();
+    assert_int_equal(run_to_end(&options, 10), TAKT_BAD_ARGUMENT);
+    const char *text = captured_stdout();
+    size_t narrow = strcspn(text, "\n"), wide = strcspn(strstr(text, "\n\n") + 2, "\n");
+    assert_true(narrow <= 60 && wide > 60);
+    assert_int_equal(count_lines(TAKT_LOG_WARNING,
+                                 "cycle 0: no report 'scopes': it has no column 'nothing' to sort "
+                                 "by"),
+                     1);
+}
+
+TEST(wrong_options_of_reports_are_refused)
+{
+    takt_profiler_options options = options_into(folder, NULL, 0);
+    takt_profiler *profiler = NULL;
+    options.reports = (const char *const[]){"scopes rows=0"};
+    options.report_count = 1;
+    assert_int_equal(takt_profiler_create(&options, &profiler), TAKT_BAD_ARGUMENT);
+    assert_int_equal(count_lines(TAKT_LOG_ERROR,
+                                 "profiler: report scopes: rows: expected a number of rows from 1, "
+                                 "or all, got '0'"),
+                     1);
+}
+
+TEST(reports_go_to_standard_error)
+{
+    takt_profiler_options options = options_into(folder, NULL, 0);
+    options.reports = (const char *const[]){"scopes"};
+    options.report_count = 1;
+    options.report_file = "stderr";
+    fflush(stderr);
+    int real = dup(STDERR_FILENO);
+    FILE *file = fopen(in_folder(folder, "errors"), "w");
+    assert_non_null(file);
+    dup2(fileno(file), STDERR_FILENO);
+    capture_stdout();
+    run(&options, 10);
+    dup2(real, STDERR_FILENO);
+    close(real);
+    fclose(file);
+    assert_string_equal(captured_stdout(), "");
+    assert_int_equal(count_of(text_in("errors"), "CPU time avg"), 1);
+}
+
+TEST(a_file_of_reports_that_cannot_be_created_is_told_once)
+{
+    takt_profiler_options options = options_into("/proc/takt", NULL, 0);
+    options.schedule = (takt_schedule){.active = 1, .repeat = 2};
+    options.reports = (const char *const[]){"scopes"};
+    options.report_count = 1;
+    options.report_file = "r.txt";
+    assert_int_equal(run_to_end(&options, 5), TAKT_IO_ERROR);
+    assert_int_equal(count_lines(TAKT_LOG_ERROR, "output.reports: "), 1);
+    assert_int_equal(traces.count, 2);
 }
 
 static void print_before(const takt_trace *trace, void *user)

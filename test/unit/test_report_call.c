@@ -149,7 +149,7 @@ TEST(summaries_know_of_no_cut_spans)
     takt_trace *full = build_fluid();
     takt_trace *folded = build_folded(full);
     char *text = report_of(full, "scopes", NULL);
-    assert_non_null(strstr(text, "; begun before 1, unfinished 1"));
+    assert_non_null(strstr(text, "; begun before 1; unfinished 1"));
     tkt_free(text);
     text = report_of(folded, "scopes", NULL);
     assert_null(strstr(text, "begun before"));
@@ -272,7 +272,7 @@ TEST(one_unfinished_span_is_one_row)
     assert_non_null(strstr(text, "step     100.00%   2.000ms      100.00%    2.000ms"
                                  "       2.000ms           1\n"));
     assert_non_null(strstr(text, "Self CPU time total: 2.000ms\n"));
-    assert_non_null(strstr(text, "; begun before 1, unfinished 1"));
+    assert_non_null(strstr(text, "; begun before 1; unfinished 1"));
     tkt_free(text);
     takt_trace_release(trace);
 }

@@ -115,8 +115,7 @@ TEST(otherwise_nothing_is_coloured)
 
 TEST(every_table_of_times_has_colours)
 {
-    static const char *const reports[] = {"scopes", "tree", "kernels",  "api",
-                                          "ops",    "gaps", "launches", "summary"};
+    static const char *const reports[] = {"kernels", "api", "ops", "gaps", "launches", "summary"};
     takt_trace *trace = build_cuda();
     for (size_t i = 0; i < sizeof reports / sizeof *reports; i++) {
         char *text = report_of(trace, reports[i], &(takt_report_options){.color = true});
@@ -135,6 +134,28 @@ TEST(every_table_of_times_has_colours)
     assert_non_null(strstr(text, "\n\033[1;31mb "));
     assert_non_null(strstr(text, "\na "));
     tkt_free(text);
+    takt_trace_release(trace);
+}
+
+/* The outermost scope has all of the time, but spends none itself. */
+TEST(scopes_are_coloured_by_their_own_time)
+{
+    takt_trace *trace = build_begin(2000000);
+    build_track(trace, "main");
+    uint32_t outer = build_span(trace, 0, build_site(trace, "outer"), TKT_NO_SPAN, 1000000, 1000910);
+    build_span(trace, 0, build_site(trace, "small"), outer, 1000000, 1000100);
+    build_span(trace, 0, build_site(trace, "large"), outer, 1000100, 1000900);
+    build_end(trace);
+    static const char *const reports[] = {"scopes", "tree"};
+    for (size_t i = 0; i < 2; i++) {
+        char *text = report_of(trace, reports[i], &(takt_report_options){.color = true});
+        const char *red = strstr(text, "\n\033[1;31m");
+        assert_non_null(red);
+        red += strlen("\n\033[1;31m");
+        assert_memory_equal(red + strspn(red, " "), "large ", 6);
+        assert_null(strstr(red, "\033[1;31m"));
+        tkt_free(text);
+    }
     takt_trace_release(trace);
 }
 

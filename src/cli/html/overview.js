@@ -11,9 +11,11 @@ function stepTile(trace) {
     const recorded = steps.find((row) => row.steps === 'recorded') ?? steps[0];
     if (!recorded)
         return makeTile('Steps per second', '\u2013', 'no steps were recorded');
+    const far = recorded.p99_ns ? `p99 ${timeText(recorded.p99_ns)}`
+        : `longest ${timeText(recorded.max_ns)}`;
     return makeTile('Steps per second', numberText(recorded.steps_per_second),
         `${pluralText(recorded.count, 'recorded step')}, median ${timeText(recorded.median_ns)}, `
-        + `p99 ${timeText(recorded.p99_ns)}`);
+        + far);
 }
 
 function deviceTiles(trace) {

@@ -91,7 +91,7 @@ function makeStepPlot(trace, onstep) {
     const stepOf = (x) => Math.min(count - 1, Math.max(0, Math.round(x)));
     return makePlot({
         label: `Durations of ${pluralText(count, 'recorded step')}: median ${timeText(median)}, `
-            + `99th percentile ${timeText(p99)}, longest ${timeText(most)}`,
+            + (p99 > 0 ? `99th percentile ${timeText(p99)}, ` : '') + `longest ${timeText(most)}`,
         x: [0, Math.max(1, count - 1)], y: most * 1.04, margin: 118,
         xText: (i) => (Number.isInteger(i) && i < count ? `step ${number[i]}` : ''),
         yText: tickText,

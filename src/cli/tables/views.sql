@@ -108,7 +108,7 @@ WITH RECURSIVE hung(id, above, scope) AS ( -- omits calls; their content moves u
     SELECT path, n AS calls, sum(duration_ns) AS total_ns, sum(self_ns) AS self_ns,
            min(duration_ns) AS min_ns, max(duration_ns) AS max_ns,
            max(CASE WHEN rank = (n + 1) / 2 THEN duration_ns END) AS median_ns,
-           max(CASE WHEN rank = (n * 99 + 99) / 100 THEN duration_ns END) AS p99_ns
+           max(CASE WHEN n >= 100 AND rank = (n * 99 + 99) / 100 THEN duration_ns END) AS p99_ns
     FROM one GROUP BY path
 ), launched AS (
     SELECT s.path, sum(a.duration_ns) AS ns
@@ -167,7 +167,7 @@ WITH one AS (
 SELECT 'recorded' AS steps, one.n AS count, CAST(round(avg(duration_ns)) AS INTEGER) AS mean_ns,
        CAST(round(avg(CASE WHEN rank IN ((one.n + 1) / 2, one.n / 2 + 1) THEN duration_ns END))
             AS INTEGER) AS median_ns,
-       max(CASE WHEN rank = (one.n * 99 + 99) / 100 THEN duration_ns END) AS p99_ns,
+       max(CASE WHEN one.n >= 100 AND rank = (one.n * 99 + 99) / 100 THEN duration_ns END) AS p99_ns,
        max(duration_ns) AS max_ns, min(duration_ns) AS min_ns,
        1e9 / avg(duration_ns) AS steps_per_second,
        simulated * 1e9 / avg(duration_ns) AS realtime_factor,
@@ -176,7 +176,8 @@ SELECT 'recorded' AS steps, one.n AS count, CAST(round(avg(duration_ns)) AS INTE
        100.0 * busy.ns / (span.ns * devices) AS cuda_busy_percent
 FROM one CROSS JOIN span CROSS JOIN fact CROSS JOIN device CROSS JOIN busy GROUP BY one.n
 UNION ALL
-SELECT 'all', n, CAST(round(1.0 * total_ns / n) AS INTEGER), median_ns, p99_ns, max_ns, min_ns,
+SELECT 'all', n, CAST(round(1.0 * total_ns / n) AS INTEGER), median_ns,
+       CASE WHEN n >= 100 THEN p99_ns END, max_ns, min_ns,
        1e9 * n / total_ns, simulated * 1e9 * n / total_ns, NULL, NULL
 FROM fact WHERE n > 0;
 
@@ -189,7 +190,7 @@ WITH one AS (
 ), named AS (
     SELECT name, n, sum(duration_ns) AS total_ns, CAST(round(avg(duration_ns)) AS INTEGER) AS avg_ns,
            max(CASE WHEN rank = (n + 1) / 2 THEN duration_ns END) AS median_ns,
-           max(CASE WHEN rank = (n * 99 + 99) / 100 THEN duration_ns END) AS p99_ns,
+           max(CASE WHEN n >= 100 AND rank = (n * 99 + 99) / 100 THEN duration_ns END) AS p99_ns,
            min(duration_ns) AS min_ns, max(duration_ns) AS max_ns, sum(result <> 0) AS errors,
            min(span) AS first
     FROM one GROUP BY name

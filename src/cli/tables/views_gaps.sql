@@ -174,7 +174,7 @@ UNION ALL SELECT 'cycle', cycle FROM fact
 UNION ALL SELECT 'wall_ns', end_ns - begin_ns FROM recording
 UNION ALL SELECT 'steps_per_second', steps_per_second FROM step
 UNION ALL SELECT 'step_median_ns', median_ns FROM step
-UNION ALL SELECT 'step_p99_ns', p99_ns FROM step
+UNION ALL SELECT 'step_p99_ns', p99_ns FROM step WHERE p99_ns IS NOT NULL
 UNION ALL SELECT 'realtime_factor', realtime_factor FROM step WHERE realtime_factor > 0
 UNION ALL SELECT 'self_cpu_total_ns', self_ns FROM host
 UNION ALL SELECT 'self_cpu_per_wall', 1.0 * self_ns / (end_ns - begin_ns)

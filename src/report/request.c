@@ -1,0 +1,160 @@
+/* A report and its options as one text, "kernels rows=20 sort=total", as configurations and the
+ * profiler's options have it. */
+#include "report/request.h"
+
+#include "base/text.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#define MOST_FRAMES 128
+#define MOST_WIDTH  10000
+#define MOST_ROWS   1000000000
+
+static const char *const names[] = {"all",  "by_arguments", "by_stack",   "full_names",
+                                    "rows", "sort",         "with_flops", "width"};
+
+enum {
+    ALL,
+    BY_ARGUMENTS,
+    BY_STACK,
+    FULL_NAMES,
+    ROWS,
+    SORT,
+    WITH_FLOPS,
+    WIDTH,
+    OPTION_COUNT
+};
+
+_Static_assert(sizeof names / sizeof *names == OPTION_COUNT, "a name for each option");
+
+/* Text for messages, cut to fit. */
+#define SHOWN 40
+
+static bool read_switch(const char *value, bool *out)
+{
+    static const char *const words[] = {"false", "true", "no", "yes", "off", "on"};
+    *out = true;
+    for (size_t i = 0; *value && i < sizeof words / sizeof *words; i++) {
+        if (strcasecmp(value, words[i]) == 0) {
+            *out = i % 2 != 0;
+            return true;
+        }
+    }
+    return *value == '\0';
+}
+
+static bool read_number(const char *value, long most, long *out)
+{
+    char *end;
+    *out = strtol(value, &end, 10);
+    return *value >= '0' && *value <= '9' && *end == '\0' && *out >= 1 && *out <= most;
+}
+
+/* Returns what the option takes, if it does not take this value; otherwise NULL. */
+static const char *set_option(tkt_report_request *request, size_t option, const char *value)
+{
+    takt_report_options *options = &request->options;
+    long number = 0;
+    switch (option) {
+    case ALL:
+        return read_switch(value, &options->all) ? NULL : "true or false";
+    case BY_ARGUMENTS:
+        return read_switch(value, &options->by_arguments) ? NULL : "true or false";
+    case FULL_NAMES:
+        return read_switch(value, &options->full_names) ? NULL : "true or false";
+    case WITH_FLOPS:
+        return read_switch(value, &options->with_flops) ? NULL : "true or false";
+    case BY_STACK:
+        if (!read_number(value, MOST_FRAMES, &number))
+            return "a number of frames from 1 to 128";
+        options->by_stack = (uint32_t)number;
+        return NULL;
+    case ROWS:
+        if (strcmp(value, "all") != 0 && !read_number(value, MOST_ROWS, &number))
+            return "a number of rows from 1, or all";
+        options->rows = number > 0 ? number : -1;
+        return NULL;
+    case WIDTH:
+        if (!read_number(value, MOST_WIDTH, &number))
+            return "a number of columns from 1 to 10000";
+        options->width = (uint32_t)number;
+        return NULL;
+    default:
+        if (!*value || strlen(value) >= sizeof request->sort)
+            return "a column, named as in the table or in JSON";
+        strcpy(request->sort, value);
+        options->sort = request->sort;
+        return NULL;
+    }
+}
+
+static size_t find_option(const char *name)
+{
+    size_t option = 0;
+    while (option < OPTION_COUNT && strcmp(names[option], name) != 0)
+        option++;
+    return option;
+}
+
+/* Returns the option that the word probably means, or NULL. */
+static const char *near_option(const char *word)
+{
+    const char *near = NULL;
+    size_t best = 3;
+    for (size_t i = 0; i < OPTION_COUNT; i++) {
+        size_t distance = tkt_edit_distance(word, names[i], best);
+        if (distance < best) {
+            near = names[i];
+            best = distance;
+        }
+    }
+    return near;
+}
+
+/* Reads "rows=20" or "all". */
+static bool read_option(tkt_report_request *request, char *word, char why[TKT_REQUEST_WHY])
+{
+    char *equals = strchr(word, '=');
+    if (equals)
+        *equals = '\0';
+    size_t option = find_option(word);
+    if (option == OPTION_COUNT) {
+        const char *near = near_option(word);
+        snprintf(why, TKT_REQUEST_WHY, "%s: unknown option '%.*s'%s%s%s", request->name, SHOWN,
+                 word, near ? "; did you mean '" : "", near ? near : "", near ? "'?" : "");
+        return false;
+    }
+    const char *value = equals ? equals + 1 : "";
+    const char *expected = set_option(request, option, value);
+    if (expected)
+        snprintf(why, TKT_REQUEST_WHY, "%s: %s: expected %s, got '%.*s'", request->name,
+                 names[option], expected, SHOWN, value);
+    return !expected;
+}
+
+bool tkt_report_request_read(tkt_report_request *request, const char *text,
+                             char why[TKT_REQUEST_WHY])
+{
+    char copy[TKT_REQUEST_BYTES];
+    char *rest = NULL;
+    *request = (tkt_report_request){.options = TAKT_REPORT_OPTIONS_INIT};
+    why[0] = '\0';
+    if (strlen(text) >= sizeof copy)
+        return false;
+    strcpy(copy, text);
+    char *word = strtok_r(copy, " ", &rest);
+    if (!word)
+        return false;
+    for (size_t i = 0; takt_report_name(i); i++)
+        if (strcmp(takt_report_name(i), word) == 0)
+            request->name = takt_report_name(i);
+    if (!request->name)
+        return false;
+    while ((word = strtok_r(NULL, " ", &rest)))
+        if (!read_option(request, word, why))
+            return false;
+    return true;
+}
