@@ -106,7 +106,7 @@ size_t tkt_text_character(const char *text, size_t size);
 /* ======== Tables ======== */
 
 #define TKT_MAX_COLUMNS 32
-#define TKT_MAX_TABLES  4
+#define TKT_MAX_TABLES  5
 #define TKT_NO_COLUMN   SIZE_MAX
 #define TKT_NO_ROW_ABOVE UINT32_MAX
 

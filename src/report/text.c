@@ -254,7 +254,7 @@ static void put_notes(const tkt_document *document, const tkt_layout *layout, tk
 static bool is_empty(const tkt_document *document)
 {
     for (size_t i = 0; i < document->table_count; i++) {
-        if (document->tables[i].all_rows > 0)
+        if (document->tables[i].all_rows > 0 && !document->tables[i].is_raw)
             return false;
     }
     return true;
