@@ -51,16 +51,17 @@ static void print_name(const cli_row *row)
            cli_clean(name, sizeof name, row->name));
 }
 
-static void print_calls(const cli_row *row)
+static void print_calls(const cli_comparison *comparison, const cli_row *row)
 {
     char change[TKT_VALUE_SIZE];
-    printf(", %llu calls in A and %llu in B, self time %s\n",
+    printf(", %llu calls in A and %llu in B, self time %s%s\n",
            (unsigned long long)row->parts[CLI_A].calls, (unsigned long long)row->parts[CLI_B].calls,
-           shown(change, TKT_CELL_SHIFT, row->self_change_ns));
+           shown(change, TKT_CELL_SHIFT, row->self_change_ns),
+           comparison->is_per_step ? " a step" : " a run");
 }
 
 /* Prints a row's typical and mean call. */
-static void print_asked(const cli_row *row)
+static void print_asked(const cli_comparison *comparison, const cli_row *row)
 {
     const cli_part *a = &row->parts[CLI_A], *b = &row->parts[CLI_B];
 
@@ -70,7 +71,7 @@ static void print_asked(const cli_row *row)
         return;
     }
     if (row->verdict == CLI_NEW || row->verdict == CLI_MORE_CALLS) {
-        print_calls(row);
+        print_calls(comparison, row);
         return;
     }
     if (cli_row_has_samples(row) && row->kind != CLI_ROW_RUN) {
@@ -108,7 +109,7 @@ static void print_below(const cli_comparison *comparison, const cli_check_result
     for (int i = 0; i < MOST_BELOW && (row = next_below(comparison, result, row)) != NULL; i++) {
         fputs("    ", stdout);
         print_name(row);
-        print_calls(row);
+        print_calls(comparison, row);
     }
 }
 
@@ -145,10 +146,10 @@ static void print_text(const cli_check_request *request, const cli_comparison *c
              "would look like a change of the program");
     for (size_t i = 0; i < comparison->rows.count; i++)
         if (comparison->rows.items[i].is_primary)
-            print_asked(&comparison->rows.items[i]);
+            print_asked(comparison, &comparison->rows.items[i]);
     for (size_t i = 0; i < result->offender_count; i++)
         if (!comparison->rows.items[result->offenders[i]].is_primary)
-            print_asked(&comparison->rows.items[result->offenders[i]]);
+            print_asked(comparison, &comparison->rows.items[result->offenders[i]]);
     if (outcome == CLI_CHECK_FAILED || outcome == CLI_CHECK_UNDECIDED)
         print_below(comparison, result);
     print_verdict(request, comparison, result);

@@ -75,14 +75,13 @@ static int find_files(cli_comparison *comparison, const cli_operands *operands, 
     return cli_files_of(operands, side, &to->files);
 }
 
-/* Totals are per run. If the runs of both sides have different numbers of steps, totals per run say
- * nothing, and totals are per step. */
+/* Totals are those of a step, or of a run if a side has no steps. */
 static void set_scale(cli_comparison *comparison)
 {
     const cli_side *a = &comparison->sides[CLI_A], *b = &comparison->sides[CLI_B];
     uint64_t steps_a = a->facts.step_count, steps_b = b->facts.step_count;
 
-    comparison->is_per_step = steps_a > 0 && steps_b > 0 && steps_a * b->runs != steps_b * a->runs;
+    comparison->is_per_step = steps_a > 0 && steps_b > 0;
     comparison->scale[CLI_A] = 1 / (double)(comparison->is_per_step ? steps_a : a->runs);
     comparison->scale[CLI_B] = 1 / (double)(comparison->is_per_step ? steps_b : b->runs);
 }

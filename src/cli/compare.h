@@ -306,7 +306,7 @@ typedef struct cli_comparison {
     bool     is_by_turns; /* the runs alternated: neighbours in time are compared */
     bool     is_apart;    /* all runs of one side began before those of the other */
     bool     has_changed; /* a primary row changed; p values of other rows are then not adjusted */
-    bool     is_per_step; /* totals are per step, because the numbers of steps differ */
+    bool     is_per_step; /* totals are per step, as both sides have steps; otherwise per run */
     double   scale[CLI_BOTH]; /* for totals: 1 / runs or 1 / steps */
     size_t   tests;       /* number of rows that are not primary and were tested */
 } cli_comparison;
@@ -376,6 +376,9 @@ takt_status cli_compare_end_run(cli_comparison *comparison, int side, const takt
 takt_status cli_compare_judge(cli_comparison *comparison);
 
 /* ======== Printing ======== */
+
+/* Sets the document's headline: by how much B is slower, and where (compare_headline.c). */
+void cli_compare_headline(const cli_comparison *comparison, tkt_document *document);
 
 /* Adds the notes below the tables (compare_print.c). */
 void cli_compare_notes(const cli_comparison *comparison, tkt_document *document);

@@ -8,6 +8,7 @@
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum {
@@ -57,6 +58,7 @@ enum {
     SELF_A,
     SELF_B,
     SELF_CHANGE,
+    SELF_PERCENT,
     MEAN_A,
     MEAN_B,
     CALL_A,
@@ -77,27 +79,28 @@ enum {
 static const tkt_column columns[COLUMNS] = {
     [NAME] = {"Name", "name", TKT_CELL_TEXT, 0, true, 1},
     [KIND] = {"Kind", "kind", TKT_CELL_TEXT, 8, true, 1},
-    [CALLS_A] = {"Calls A", "calls_a", TKT_CELL_COUNT, 5, false, 1},
-    [CALLS_B] = {"Calls B", "calls_b", TKT_CELL_COUNT, 5, false, 1},
+    [CALLS_A] = {"Calls A", "calls_a", TKT_CELL_COUNT, 7, false, 1},
+    [CALLS_B] = {"Calls B", "calls_b", TKT_CELL_COUNT, 7, false, 1},
     [TOTAL_A] = {"Total A", "total_a_ns", TKT_CELL_LENGTH, TKT_HIDDEN, false, 1},
     [TOTAL_B] = {"Total B", "total_b_ns", TKT_CELL_LENGTH, TKT_HIDDEN, false, 1},
-    [SELF_A] = {"Self A", "self_a_ns", TKT_CELL_LENGTH, 7, false, 1},
-    [SELF_B] = {"Self B", "self_b_ns", TKT_CELL_LENGTH, 7, false, 1},
-    [SELF_CHANGE] = {"Self change", "self_change_ns", TKT_CELL_SHIFT, 1, false, 1},
+    [SELF_A] = {"A", "self_a_ns", TKT_CELL_LENGTH, 2, false, 1},
+    [SELF_B] = {"B", "self_b_ns", TKT_CELL_LENGTH, 2, false, 1},
+    [SELF_CHANGE] = {"Change", "self_change_ns", TKT_CELL_SHIFT, 0, false, 1},
+    [SELF_PERCENT] = {"Change %", "self_change_percent", TKT_CELL_GROWTH, 1, false, 1},
     [MEAN_A] = {"Mean A", "mean_a_ns", TKT_CELL_LENGTH, TKT_HIDDEN, false, 1},
     [MEAN_B] = {"Mean B", "mean_b_ns", TKT_CELL_LENGTH, TKT_HIDDEN, false, 1},
-    [CALL_A] = {"Call A", "call_a_ns", TKT_CELL_LENGTH, 6, false, 1},
-    [CALL_B] = {"Call B", "call_b_ns", TKT_CELL_LENGTH, 6, false, 1},
-    [CHANGE] = {"Change", "change_ns", TKT_CELL_SHIFT, 4, false, 1},
-    [CHANGE_PERCENT] = {"Change %", "change_percent", TKT_CELL_GROWTH, 0, false, 1},
+    [CALL_A] = {"Call A", "call_a_ns", TKT_CELL_LENGTH, TKT_HIDDEN, false, 1},
+    [CALL_B] = {"Call B", "call_b_ns", TKT_CELL_LENGTH, TKT_HIDDEN, false, 1},
+    [CHANGE] = {"Call change", "change_ns", TKT_CELL_SHIFT, 6, false, 1},
+    [CHANGE_PERCENT] = {"Call change %", "change_percent", TKT_CELL_GROWTH, 3, false, 1},
     [LOW] = {"Low", "change_low_ns", TKT_CELL_SHIFT, TKT_HIDDEN, false, 1},
     [HIGH] = {"High", "change_high_ns", TKT_CELL_SHIFT, TKT_HIDDEN, false, 1},
-    [BAND] = {"95 % band", NULL, TKT_CELL_TEXT, 2, true, 1},
-    [CHANCE] = {"p", "p", TKT_CELL_CHANCE, 3, false, 1},
+    [BAND] = {"95 % band", NULL, TKT_CELL_TEXT, 4, true, 1},
+    [CHANCE] = {"p", "p", TKT_CELL_CHANCE, 5, false, 1},
     [MEAN_CHANGE] = {"Mean change", "mean_change_ns", TKT_CELL_SHIFT, TKT_HIDDEN, false, 1},
-    [MEAN_PERCENT] = {"Mean %", "mean_change_percent", TKT_CELL_GROWTH, 0, false, 1},
+    [MEAN_PERCENT] = {"Mean %", "mean_change_percent", TKT_CELL_GROWTH, TKT_HIDDEN, false, 1},
     [MEAN_CHANCE] = {"Mean p", "mean_p", TKT_CELL_CHANCE, TKT_HIDDEN, false, 1},
-    [VERDICT] = {"Verdict", "verdict", TKT_CELL_TEXT, 0, true, 1},
+    [VERDICT] = {"Calls are", "verdict", TKT_CELL_TEXT, 0, true, 1},
 };
 
 static double percent(double change, double base)
@@ -141,6 +144,7 @@ static void add_row(tkt_document *document, tkt_table *table, const cli_comparis
     fill_part(cells, row, CLI_A, comparison->scale[CLI_A]);
     fill_part(cells, row, CLI_B, comparison->scale[CLI_B]);
     cells[SELF_CHANGE].d = row->self_change_ns;
+    cells[SELF_PERCENT].d = percent(row->self_change_ns, cells[SELF_A].d);
     cells[CHANGE].d = row->change_ns;
     cells[CHANGE_PERCENT].d = percent(row->change_ns, row->base_ns);
     cells[LOW].d = row->noise.low_ns;
@@ -171,12 +175,41 @@ static const char *color_of(cli_verdict verdict)
     }
 }
 
-/* If a scope has a second row of kind cuda, the column of kinds must stay visible. */
+/* If a scope has a second row of kind cuda, or the name of the row of steps, the column of kinds
+ * must stay visible. */
 static void keep_kinds(tkt_table *table, const cli_comparison *comparison)
 {
-    for (size_t i = 0; i < comparison->rows.count; i++)
-        if (comparison->rows.items[i].kind == CLI_ROW_CUDA)
+    for (size_t i = 0; i < comparison->rows.count; i++) {
+        const cli_row *row = &comparison->rows.items[i];
+        if (row->kind == CLI_ROW_CUDA ||
+            (row->kind == CLI_ROW_SCOPE && strcmp(row->name, "step") == 0))
             table->columns[KIND].rank = 0;
+    }
+}
+
+/* The row in question comes first, then losses, then gains, each by size. */
+static int by_damage(const void *left, const void *right)
+{
+    const cli_row *a = *(const cli_row *const *)left, *b = *(const cli_row *const *)right;
+    double sizes[] = {fabs(a->self_change_ns), fabs(b->self_change_ns)};
+
+    if (a->is_primary != b->is_primary)
+        return a->is_primary ? -1 : 1;
+    if ((a->self_change_ns > 0) != (b->self_change_ns > 0))
+        return a->self_change_ns > 0 ? -1 : 1;
+    if (sizes[0] != sizes[1])
+        return sizes[0] > sizes[1] ? -1 : 1;
+    return a < b ? -1 : a > b;
+}
+
+/* The meaning of the columns, in a line above them. */
+static const char *heading_of(const cli_comparison *comparison)
+{
+    if (comparison->is_per_step)
+        return "Self time of a step, largest loss first. Calls are judged with scopes inside.";
+    return comparison->sides[CLI_A].runs > 1 || comparison->sides[CLI_B].runs > 1
+               ? "Self time of a run, largest loss first. Calls are judged with scopes inside."
+               : "Self time, largest loss first. Calls are judged with scopes inside.";
 }
 
 static void add_rows(tkt_document *document, const cli_comparison *comparison)
@@ -184,19 +217,25 @@ static void add_rows(tkt_document *document, const cli_comparison *comparison)
     size_t count = comparison->rows.count;
     tkt_table *table = tkt_document_add_table(document, "rows", columns, COLUMNS, count);
     const char **colors = tkt_alloc((count + 1) * sizeof *colors);
+    const cli_row **rows = malloc((count + 1) * sizeof *rows);
 
-    if (!table || !colors) {
+    if (!table || !colors || !rows) {
         tkt_free(colors);
+        free(rows);
         document->status = TAKT_NO_MEMORY;
         return;
     }
+    for (size_t i = 0; i < count; i++)
+        rows[i] = &comparison->rows.items[i];
+    qsort(rows, count, sizeof *rows, by_damage);
     for (size_t i = 0; i < count; i++) {
-        add_row(document, table, comparison, &comparison->rows.items[i]);
-        colors[i] = color_of(comparison->rows.items[i].verdict);
+        add_row(document, table, comparison, rows[i]);
+        colors[i] = color_of(rows[i]->verdict);
     }
+    free(rows);
     keep_kinds(table, comparison);
+    table->heading = heading_of(comparison);
     table->colors = colors;
-    table->sort = SELF_CHANGE;
     table->default_rows = DEFAULT_ROWS;
 }
 
@@ -218,6 +257,7 @@ int cli_compare_print(const cli_comparison *comparison, const takt_report_option
 
     tkt_document_init(&document, syntax->verb, NULL);
     cli_facts_of(comparison, facts);
+    cli_compare_headline(comparison, &document);
     add_rows(&document, comparison);
     add_facts(&document, comparison, facts, said);
     cli_compare_notes(comparison, &document);
@@ -240,15 +280,8 @@ static void note_totals(const cli_comparison *c, tkt_document *out)
 {
     const cli_side *a = &c->sides[CLI_A], *b = &c->sides[CLI_B];
 
-    if (c->is_per_step)
-        tkt_document_add_note(out,
-                              "Self times and totals are those of a step: A has %" PRIu64
-                              ", B %" PRIu64 " of them. Calls are those of the recording.",
-                              a->facts.step_count, b->facts.step_count);
-    else if (a->runs > 1 || b->runs > 1)
-        tkt_document_add_note(
-            out, "Self times and totals are those of a run, on average. Calls are those of all "
-                 "runs.");
+    if (a->runs > 1 || b->runs > 1)
+        tkt_document_explain(out, "calls_a", "Calls are those of all runs.");
     for (size_t i = 0; i < c->rows.count; i++)
         if (c->rows.items[i].kind == CLI_ROW_CUDA) {
             tkt_document_add_note(
@@ -278,11 +311,12 @@ static void note_calls(const cli_comparison *c, tkt_document *out)
         tkt_document_add_note(
             out, "Without spans, single calls are unknown: the mean call replaces them, and the "
                  "size of the noise is unknown.");
-    tkt_document_add_note(
-        out,
-        "Call: the median one. Change: Hodges-Lehmann shift, the median of all differences "
-        "between a call of B and one of A; band: its 95 %% confidence interval; p: Mann-Whitney U "
-        "test. Mean %%: of the mean call, and with it of the sum; its test is Welch's.");
+    tkt_document_explain(
+        out, "change_percent",
+        "Call change %%: the median of all differences between a call of B and one of A "
+        "(Hodges-Lehmann), "
+        "in percent of A's median call; band: its 95 %% confidence interval; p: Mann-Whitney U "
+        "test.");
 }
 
 static void note_runs(const cli_comparison *c, tkt_document *out)
@@ -293,13 +327,13 @@ static void note_runs(const cli_comparison *c, tkt_document *out)
         tkt_document_add_note(
             out, "Careful: all runs of one side began before those of the other. A change "
                  "of the machine would look like a change of the program: alternate the runs.");
-    tkt_document_add_note(
-        out,
-        "Runs are compared, %zu of A and %zu of B%s. Call: a run's median one%s; of all runs, the "
-        "mean without the smallest and the largest fifth. Change: B's less A's; band: its 95 %% "
-        "confidence interval; p: permutation test. Mean %%: the same of a run's mean call, and "
-        "with it of the sum.",
-        a->runs, b->runs, c->is_by_turns ? ", which took turns: each with its neighbours" : "",
+    tkt_document_add_note(out, "Runs are compared, %zu of A and %zu of B%s.", a->runs, b->runs,
+                          c->is_by_turns ? ", which took turns: each with its neighbours" : "");
+    tkt_document_explain(
+        out, "change_percent",
+        "Call change %%: of a run's median call%s; of all runs, the mean without the smallest and "
+        "the "
+        "largest fifth. Band: its 95 %% confidence interval; p: permutation test.",
         a->facts.has_spans && b->facts.has_spans ? "" : ", or mean one in traces without spans");
 }
 

@@ -13,10 +13,10 @@ typedef struct diff_request {
 } diff_request;
 
 static const char text[] =
-    "Compares trace B with trace A, name by name: scopes, what devices did for them,\n"
-    "activities of devices, and steps. Rows are sorted by how much they change the\n"
-    "sum of all self times. A side may be several runs: a folder of traces, or a\n"
-    "list, with --to between the two.\n\n"
+    "Says in one sentence whether trace B is slower than trace A, and where. Compares\n"
+    "them name by name: steps, scopes, what devices did for them, and activities of\n"
+    "devices. Losses come first, then gains. A side may be several runs: a folder of\n"
+    "traces, or a list, with --to between the two.\n\n"
     "Two questions are answered for each row: did the typical call change, and did\n"
     "the mean one, and with it the sum? Slower and faster are changes of the first\n"
     "above the limits with p below 0.05; tail slower and faster are those of the\n"

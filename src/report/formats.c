@@ -107,6 +107,7 @@ void tkt_render_csv(const tkt_document *document, tkt_writer *writer)
 /* JSON (RFC 8259), one object for a report:
  *
  *     {"report": "scopes",
+ *      "headline": "...",                               the answer in one sentence; some reports
  *      "columns": ["name", "self_cpu_percent", "self_cpu_ns", ...],
  *      "titles": ["Name", "Self CPU %", ...],           the columns' titles in text
  *      "rows": [{"name": "step", "self_cpu_percent": 12.5, "self_cpu_ns": 1234, ...}, ...],
@@ -207,6 +208,11 @@ static void put_json_notes(const tkt_document *document, tkt_writer *writer)
 void tkt_render_json(const tkt_document *document, tkt_writer *writer)
 {
     tkt_writer_format(writer, "{\"report\": \"%s\",\n ", document->name);
+    if (document->headline) {
+        tkt_writer_text(writer, "\"headline\": ");
+        tkt_put_json(writer, document->headline);
+        tkt_writer_text(writer, ",\n ");
+    }
     put_json_table(&document->tables[0], writer);
     if (document->table_count > 1)
         put_json_further_tables(document, writer);
@@ -362,6 +368,11 @@ void tkt_render_markdown(const tkt_document *document, tkt_writer *writer)
         tkt_writer_text(writer, "> ");
         put_markdown_text(writer, ending);
         tkt_writer_text(writer, "\n\n");
+    }
+    if (document->headline) {
+        tkt_writer_text(writer, "**");
+        put_markdown_text(writer, document->headline);
+        tkt_writer_text(writer, "**\n\n");
     }
     if (document->is_page)
         put_markdown_facts(document, writer);

@@ -38,9 +38,10 @@ typedef takt_status (*tkt_show_function)(tkt_document *document,
     takt_status tkt_show_##name(tkt_document *document, const takt_report_options *options);
 TKT_REPORTS(TKT_DECLARE_SHOW)
 
-/* Parts of the summary. tkt_show_steps() shows the first one too. */
+/* Parts of the summary. tkt_show_steps() shows the first one too. The second one also sets the
+ * headline (show_advice.c). */
 takt_status tkt_show_steps_table(tkt_document *document, const tkt_device_uses *uses);
-void tkt_show_advice(tkt_document *document, const tkt_advice_basis *basis);
+takt_status tkt_show_advice(tkt_document *document, const tkt_advice_basis *basis);
 
 /* Adds a note on how exactly times of host and devices can be compared. */
 void tkt_show_device_uncertainty(tkt_document *document);

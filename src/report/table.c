@@ -113,6 +113,16 @@ static void add_note(tkt_document *document, const char *column, bool is_command
         document->status = TAKT_NO_MEMORY;
 }
 
+void tkt_document_set_headline(tkt_document *document, const char *format, ...)
+{
+    char text[1024];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
+    document->headline = tkt_document_copy(document, text, strlen(text));
+}
+
 void tkt_document_add_note(tkt_document *document, const char *format, ...)
 {
     va_list arguments;

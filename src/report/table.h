@@ -80,6 +80,11 @@ const char *tkt_value_words(tkt_cell_type type, tkt_cell cell);
 /* Columns that a text takes on a terminal. Stops counting beyond `most`. */
 size_t tkt_text_width(const char *text, size_t most);
 
+/* Copies a name for a sentence; a long one is cut between two characters and ends in "...". Returns
+ * out. */
+#define TKT_NAME_SIZE 64
+const char *tkt_text_name(char out[TKT_NAME_SIZE], const char *name);
+
 /* These write a text: made safe for terminals; as a quoted JSON string; cut to `width` columns,
  * with or without "..." at the end. tkt_put_cut() and tkt_put_columns() return the columns
  * written. */
@@ -101,7 +106,7 @@ size_t tkt_text_character(const char *text, size_t size);
 /* ======== Tables ======== */
 
 #define TKT_MAX_COLUMNS 32
-#define TKT_MAX_TABLES  4
+#define TKT_MAX_TABLES  5
 #define TKT_NO_COLUMN   SIZE_MAX
 #define TKT_NO_ROW_ABOVE UINT32_MAX
 
@@ -175,6 +180,7 @@ typedef struct tkt_table_note {
 typedef struct tkt_document {
     const char       *name;
     const takt_trace *trace;   /* source of the provenance line; NULL: no such line */
+    const char       *headline; /* the answer in one sentence, above everything; NULL: none */
     const char       *nothing; /* text to print if all tables are empty; NULL: print empty tables */
     bool              is_part; /* text and Markdown: no provenance line, since more tables follow */
     bool              is_page; /* print facts above the tables instead of below, one per line */
@@ -198,6 +204,8 @@ tkt_table *tkt_document_add_table(tkt_document *document, const char *key,
 
 void tkt_document_add_fact(tkt_document *document, const char *key, const char *label,
                            tkt_cell_type type, tkt_cell value);
+void tkt_document_set_headline(tkt_document *document, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
 void tkt_document_add_note(tkt_document *document, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 

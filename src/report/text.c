@@ -172,7 +172,7 @@ static void put_heading_and_table(const tkt_table *table, const tkt_layout *layo
         tkt_render_warp(table, layout, writer);
     } else {
         if (table->heading)
-            tkt_writer_format(writer, "%s\n", table->heading);
+            put_note(table->heading, "", false, layout->width, writer);
         put_table(table, layout, writer);
     }
     if (table->shown < table->all_rows)
@@ -254,7 +254,7 @@ static void put_notes(const tkt_document *document, const tkt_layout *layout, tk
 static bool is_empty(const tkt_document *document)
 {
     for (size_t i = 0; i < document->table_count; i++) {
-        if (document->tables[i].all_rows > 0)
+        if (document->tables[i].all_rows > 0 && !document->tables[i].is_raw)
             return false;
     }
     return true;
@@ -265,6 +265,10 @@ void tkt_render_text(const tkt_document *document, const tkt_layout *layout, tkt
     char ending[TKT_ENDING_SIZE];
     if (document->trace && *tkt_ending_text(ending, document->trace)) {
         put_note(ending, "", false, layout->width, writer);
+        tkt_writer_text(writer, "\n");
+    }
+    if (document->headline) {
+        put_note(document->headline, "", false, layout->width, writer);
         tkt_writer_text(writer, "\n");
     }
     bool is_warp = document->table_count > 0 && document->tables[0].style == TKT_STYLE_WARP;

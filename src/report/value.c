@@ -265,6 +265,19 @@ size_t tkt_text_width(const char *text, size_t most)
     return width;
 }
 
+const char *tkt_text_name(char out[TKT_NAME_SIZE], const char *name)
+{
+    size_t size = strlen(name);
+    size_t end = 0;
+    for (size_t piece; end < size && end < TKT_NAME_SIZE - 8; end += piece)
+        piece = tkt_text_character(name + end, size - end);
+    memcpy(out, name, end);
+    memcpy(out + end, "...", 4);
+    if (end == size)
+        out[end] = '\0';
+    return out;
+}
+
 void tkt_put_printable(tkt_writer *writer, const char *text, size_t size)
 {
     char clean[TKT_PIECE_SIZE];

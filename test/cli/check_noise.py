@@ -285,7 +285,7 @@ def expected(a, b, **options):
     runs = [[rows_of_run(trace, **options) for trace in side] for side in (a, b)]
     steps = [sum(len(trace.steps) for trace in side) for side in (a, b)]
     scales = 1 / len(a), 1 / len(b)
-    if all(steps) and steps[0] * len(b) != steps[1] * len(a):
+    if all(steps):
         scales = 1 / steps[0], 1 / steps[1]
     rows = {key: Expected(*(Side([run.get(key, Row()) for run in side], is_by_run)
                             for side in runs), scales)
@@ -340,8 +340,9 @@ def compare(folder, a, b, *arguments, limit=0.01, absolute=0, **options):
     rows, scales = expected(a, b, **options)
     got = diff(folder, a, b, *arguments)
     assert {(row["kind"], row["name"]) for row in got} == set(rows), (list(rows), got)
-    sizes = [abs(row["self_change_ns"]) for row in got]
-    assert sizes == sorted(sizes, reverse=True)
+    damage = [(row["kind"] not in ("step", "run"), row["self_change_ns"] <= 0,
+               -abs(row["self_change_ns"])) for row in got]
+    assert damage == sorted(damage)
     for row in got:
         rows[row["kind"], row["name"]].take_band(row)
     verdicts = judge(rows, limit, absolute, scales)

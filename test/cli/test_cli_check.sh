@@ -61,7 +61,7 @@ out_has '^    mean call '
 out_has '^passed: 0 of 1 rows worse by more than 5 % and 1\.000us$'
 passes --against base fast
 fails '^slower: step step, median call .* \(\+10\.00%, \+9\.[0-9]*% \.\. \+10\.[0-9]*%\), p 0\.0079$' --against base slow
-out_has '^    slower: scope forces, 150 calls in A and 150 in B, self time \+181\.008us$'
+out_has '^    slower: scope forces, 150 calls in A and 150 in B, self time \+18\.101us a step$'
 out_lacks 'neighbours'
 out_has '^FAILED: 1 of 1 rows worse'
 # What is below does not count by itself, unless it is asked about.

@@ -9,6 +9,8 @@ page=$root/docs/comparing.md
 cd "$scratch" || exit 1
 
 run_of a.pftrace 60000 30000
+run_of few.pftrace 60000 30000 summary
+run_of more.pftrace 90000 30000 summary
 run_of b.pftrace 66000 27000 'loss 0 12'
 { printf 'thread main\n' && calls forces 30 66000 0 && calls 'new "b", <c>|*d*' 5 1000 100; } | trace c.pftrace
 
@@ -77,6 +79,53 @@ out_has '^\| new "b", \\<c\\>\\\|\\\*d\\\* \| scope \|'
 run diff --csv b.pftrace c.pftrace
 out_has '^"new ""b"", <c>\|\*d\*",scope,0,5,'
 
+# The first line answers.
+first_is() {
+    [ "$(head -n 1 out)" = "$1" ] || fail "does not begin with: $1" "$out"
+}
+run_of slow.pftrace 60000 30000 '' 2500000
+run diff a.pftrace slow.pftrace
+first_is 'B is 3.1 times slower a step (+1.709ms).'
+run diff slow.pftrace a.pftrace
+first_is 'B is 3.1 times faster a step (-1.709ms).'
+run diff --json a.pftrace slow.pftrace
+json_is 'document["headline"]' 'B is 3.1 times slower a step (+1.709ms).'
+run diff --markdown a.pftrace slow.pftrace
+first_is '**B is 3.1 times slower a step (+1.709ms).**'
+run diff a.pftrace b.pftrace
+first_is 'No difference beyond the noise in the time of a step (0.00%); inside, forces +18.101us, kernel density -12.070us.'
+run diff b.pftrace c.pftrace
+first_is 'A step cannot be compared with a whole run: only A has steps.'
+{ printf 'thread main\n' && calls forces 30 66000 0; } | trace whole.pftrace
+{ printf 'thread main\n' && calls forces 30 198000 0 && calls output 10 90000 30; } | trace longer.pftrace
+run diff whole.pftrace longer.pftrace
+first_is 'B is 34.49% slower (+10.024ms), which chance may cause: forces +3.982ms.'
+run diff whole.pftrace whole.pftrace
+first_is 'No difference beyond the noise in the wall time (0.00%).'
+# 40 steps: the slowest four became slower, each step's part in forces with them.
+tail() { # NS
+    awk -v ns="$1" 'BEGIN {
+        print "thread main"
+        for (i = 0; i < 40; i++) {
+            begin = i * 10000000; long = 400000 + i % 7 * 100 + (i % 10 == 9 ? ns : 0)
+            printf "step %d %d\nspan -1 0 %d %d forces\n", begin, begin + long, begin, begin + long
+        }
+    }'
+}
+tail 100000 | trace even.pftrace
+tail 4000000 | trace tail.pftrace
+run diff even.pftrace tail.pftrace
+first_is 'B is 95.06% slower a step on average, because of its slowest steps (+390.000us): forces +390.000us.'
+
+# Losses come first, then gains, below the row in question; beside each other stand numbers of one
+# kind: a step's.
+run diff --csv a.pftrace b.pftrace
+[ "$(cut -d, -f1 out | tr -d '\r' | head -n 6 | paste -sd,)" = 'name,step,forces,kernel density,neighbours,output' ] ||
+    fail "is not sorted by damage" "$out"
+run diff --json few.pftrace more.pftrace
+json_is '{key: round(rows["forces"][key]) for key in ("self_a_ns", "self_b_ns", "self_change_ns", "self_change_percent")}' \
+    "{'self_a_ns': 181008, 'self_b_ns': 271512, 'self_change_ns': 90504, 'self_change_percent': 50}"
+
 # Order and size.
 run diff --rows 2 a.pftrace b.pftrace
 out_has '^2 of 5 rows shown$'
@@ -90,8 +139,6 @@ out_has $'\033\\[1;31mforces'
 out_has $'\033\\[32mkernel density'
 
 # Traces without single calls: means, and nothing is proved.
-run_of few.pftrace 60000 30000 summary
-run_of more.pftrace 90000 30000 summary
 run diff few.pftrace more.pftrace
 out_has 'the size of the noise is unknown'
 out_has '^forces .*\+50\.00% .* unknown$'
@@ -115,8 +162,8 @@ launch 0 2000 7000 kernel pairs
 END
 trace folded.pftrace <launches.txt
 run diff --width 80 launches.pftrace folded.pftrace
-out_has '^forces +cuda +\+2\.000us .* unknown$'
-out_has '^forces +scope +0\.000us .* unknown$'
+out_has '^forces +cuda .* \+2\.000us .* unknown$'
+out_has '^forces +scope .* 0\.000us .* unknown$'
 out_has '^Rows of kind cuda are what devices did for a scope'
 run diff --csv launches.pftrace folded.pftrace
 out_has '^forces,cuda,1,1,8000,10000,8000,10000,2000,'
@@ -162,9 +209,10 @@ out_has '^runs +4 +5$'
 out_has '^file +before +after$'
 out_has '^steps +10 +10$'
 out_has '^wall time +309\.804ms +309\.8[0-9]*ms$'
-out_has '^forces +120 +150 .* slower$'
-out_has '^Runs are compared, 4 of A and 5 of B\. '
-out_has '^Self times and totals are those of a run, on average\. '
+out_has '^forces +scope +120 +150 .* slower$'
+out_has '^Runs are compared, 4 of A and 5 of B\.$'
+out_has '^Calls are those of all runs\.$'
+out_has '^B is 10\.12% slower a step \(\+81\.413us\): forces \+17\.347us\.$'
 out_has '^Steps, or without them the wall time, are the question\. They changed, and the '
 out_lacks 'Mann-Whitney'
 out_lacks 'recordings, not about'
@@ -180,9 +228,9 @@ for i in 1 2 3 4; do
 done
 run diff mixed after
 out_has '^mode +varies +spans +differs$'
-out_has "Call: a run's median one, or mean one in traces without spans"
+out_has "a run's median call, or mean one in traces without spans"
 out_has '^forces .* slower$'
-out_has '^Runs are compared, 4 of A and 5 of B\. '
+out_has '^Runs are compared, 4 of A and 5 of B\.$'
 run_of after/6.pftrace 60000 30000 'run water'
 run diff before after
 out_has '^run +fluid +varies +differs$'
@@ -192,6 +240,7 @@ printf 'thread main\n' | trace empty.pftrace
 run diff a.pftrace empty.pftrace
 status_is 0
 out_has '^Careful: B recorded nothing\.$'
+first_is 'Nothing to compare: B recorded nothing.'
 run diff empty.pftrace empty.pftrace
 status_is 0
 size=$(stat -c %s b.pftrace)

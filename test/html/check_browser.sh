@@ -29,7 +29,7 @@ output: {directory: $scratch/$1, traces: [perfetto]}" >"$scratch/$1.yaml"
 }
 simulate sim trace
 simulate summary summary
-for report in timeline activities scopes kernels; do
+for report in summary timeline activities scopes kernels; do
     "$takt" report --$report --json --rows all "$scratch/sim/sim.0.pftrace" >"$scratch/$report.json"
 done
 

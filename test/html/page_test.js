@@ -196,9 +196,31 @@ async function changesTheme(page) {
     assert.strictEqual(await color(), before, 'the theme does not come back');
 }
 
+// The overview says what the summary says; its advice leads to the timeline and to the report.
+async function advises(page) {
+    const summary = readReport('summary');
+    const advice = summary.tables.advice.rows;
+    assert.strictEqual(await page.textContent('.headline'), summary.headline);
+    const items = await page.$$eval('.advice li', (all) => all.map((item) => item.textContent));
+    assert.strictEqual(items.length, advice.length);
+    items.forEach((item, i) => assert(item.startsWith(advice[i].advice.split(' See takt ')[0]),
+        `the page advises ${item}`));
+    const placed = advice.findIndex((row) => row.duration_ns > 0);
+    assert(placed >= 0, 'no advice has a place');
+    await page.click(`.advice li:nth-child(${placed + 1}) button >> text=on the timeline`);
+    await page.waitForSelector('#page-timeline:not([hidden])');
+    const shown = await shownTime(page), wanted = advice[placed].duration_ns;
+    assert(shown >= wanted && shown < 5.01 * wanted, `${shown} ns are shown around ${wanted}`);
+    await openTab(page, 'overview');
+    await page.click(`.advice li:nth-child(${placed + 1}) button >> nth=-1`);
+    assert(await page.$('#page-overview[hidden]'), 'advice does not lead to its report');
+    await openTab(page, 'overview');
+}
+
 async function checkSimulation(browser) {
     const page = await openPage(browser, inFolder('sim.html'));
     await screenshot(page, 'sim-overview');
+    await advises(page);
     await everyTabHasSomething(page);
     await timelineIsDrawn(page);
     await screenshot(page, 'sim-timeline');

@@ -32,7 +32,7 @@ STAYS = {
     "ops": ["Operation", "Host/Device", "Total Self-Time"],
     "steps": ["Steps", "Count", "Mean", "CUDA busy %"],
     "memory": ["Device", "Period", "Peak"],
-    "diff": ["Name", "Change %", "Verdict"],
+    "diff": ["Name", "Change", "Calls are"],
 }
 
 

@@ -113,7 +113,7 @@ def truth_of(cycle, perfetto, chrome, got):
         reports["launches"] = truth_gaps.launches(cycle, recording, rows)
         if not any(cycle.books.drift):
             truth_gaps.check_script(checks.equal, cycle, rows, reports["launches"])
-    reports["summary"] = truth_summary.summary(cycle, reports, rows)
+    reports["summary"] = truth_summary.summary(cycle, reports, rows, chrome, recorded)
     for name in list(reports):
         reports.setdefault(f"{name.partition('.')[0]}.all", reports[name])
     if chrome:

@@ -49,9 +49,10 @@ class Report:
     """`notes` are those that say something of the run; sentences before them that explain columns
     are held by golden files."""
 
-    def __init__(self, table, tables=None, facts=None, notes=(), provenance=None):
+    def __init__(self, table, tables=None, facts=None, notes=(), provenance=None, headline=None):
         self.tables = {"rows": table, **(tables or {})}
         self.facts, self.notes, self.provenance = facts or {}, list(notes), provenance
+        self.headline = headline
 
 
 def is_number(value):
@@ -104,6 +105,8 @@ def objections(name, report, truth):
         yield f"{name}: {report['report']} with {sorted(tables)}, and not {sorted(truth.tables)}"
     for key in tables.keys() & truth.tables.keys():
         yield from table_objections(f"{name}, {key}", tables[key], truth.tables[key])
+    if report.get("headline") != truth.headline:
+        yield f"{name}: headline: {report.get('headline')}, and not {truth.headline}"
     yield from mismatches(f"{name}, facts", report["facts"], truth.facts)
     explaining = max(0, len(report["notes"]) - len(truth.notes))
     if report["notes"][explaining:] != truth.notes or \

@@ -70,6 +70,8 @@ def changes(name, report, truth):
     for key, table in (("rows", report), *report.get("tables", {}).items()):
         yield from changed_table(f"{name}, {key}", table, truth.tables[key])
     yield from changed(f"{name}, facts", report["facts"], truth.facts)
+    if truth.headline:
+        yield from changed_headline(name, report)
     last, losses = report["provenance"], report["provenance"]["losses"]
     known = {key: value for key, value in truth.provenance.items() if key != "losses"}
     yield from changed(f"{name}, losses", losses, truth.provenance["losses"])
@@ -79,6 +81,14 @@ def changes(name, report, truth):
         yield what
     last.update(line)
     yield from changed_notes(f"{name}, notes", report, len(truth.notes))
+
+
+def changed_headline(name, report):
+    right = report["headline"]
+    for wrong in wrong_values(right, right):
+        report["headline"] = wrong
+        yield f"{name}: headline: {wrong!r} for {right!r}"
+    report["headline"] = right
 
 
 def changed_notes(where, report, count):

@@ -1,4 +1,5 @@
-"""The summary of a run of prog_truth, its advice, and the last line of every report."""
+"""The summary of a run of prog_truth, its headline and advice, and the last line of every report."""
+import collections
 import decimal
 
 from truth_books import took
@@ -43,6 +44,16 @@ def share_text(share):
     return rounded(100 * share, 2) + "%"
 
 
+class Advice:
+    """A sentence, and the row of the table behind it."""
+
+    def __init__(self, stake, kind, report, sentence, scope=None, place=(None, None)):
+        self.stake, self.row = stake, {
+            "kind": kind, "advice": f"{sentence} See takt report --{report}.", "report": report,
+            "scope": scope, "step": None, "begin_ns": place[0], "duration_ns": place[1],
+            "at_stake_ns": stake}
+
+
 def waits_of(places):
     """(calls, nanoseconds) by scope."""
     waits = {}
@@ -53,56 +64,165 @@ def waits_of(places):
     return waits
 
 
-def host_advice(cycle, scopes):
-    """(what is at stake, sentence)"""
+def hottest(cycle, scopes):
+    """Name, working time, share and calls of the scope with the most self time besides waits."""
     waits, everything = waits_of(cycle.places), sum(row["self_cpu_ns"] for row in scopes)
     work = {row["name"]: row["self_cpu_ns"] - waits.get(row["name"], (0, 0))[1] for row in scopes}
-    calls = {row["name"]: row["calls"] for row in scopes}
     hot = max(work, key=work.get)
-    if work[hot] >= 0.25 * everything:
-        beside = waits.get(hot, (0, 0))[1]
-        waits_too = f", not counting waits for devices of {time_text(beside)}" if beside else ""
-        yield work[hot], (f"{hot} takes {share_text(work[hot] / everything)} of the self CPU time: "
-                          f"{time_text(work[hot])} in {calls[hot]} calls{waits_too}.")
-    count, waited = (sum(numbers) for numbers in zip(*waits.values()))
-    if waited >= 0.25 * everything:
-        most = max(waits, key=lambda name: waits[name][1])
-        yield waited, (f"The host waited for devices for {share_text(waited / everything)} of the "
-                       f"self CPU time, {time_text(waited)} in {count} calls, most in {most}: give "
-                       "the host other work meanwhile.")
+    calls = next(row["calls"] for row in scopes if row["name"] == hot)
+    return hot, work[hot], work[hot] / everything, calls
+
+
+def headline(cycle, scopes, devices):
+    hot, ns, share, calls = hottest(cycle, scopes)
+    if not devices:
+        return (f"The bottleneck is {hot}: {share_text(share)} of the self CPU time, "
+                f"{time_text(ns)} in {calls} calls.")
+    busiest = max(devices, key=lambda name: devices[name].busy)
+    busy = devices[busiest].busy / cycle.wall_ns
+    if busy < 0.8:
+        more = f", and {hot} takes {share_text(share)} of the self CPU time" if share >= 0.25 else ""
+        return (f"The bottleneck is the host: {busiest} was busy for only {share_text(busy)} of the "
+                f"wall time{more}.")
+    kernels = cycle.by(lambda work: work.name)
+    top = max((name for name in kernels if kernels[name][0].kind() not in ("memcpy", "memset")),
+              key=lambda name: took(kernels[name]))
+    return (f"The bottleneck is {busiest}, busy for {share_text(busy)} of the wall time: {top} takes "
+            f"{share_text(took(kernels[top]) / took(cycle.works))}.")
+
+
+def host_advice(cycle, scopes):
+    everything = sum(row["self_cpu_ns"] for row in scopes)
     if everything < 0.8 * cycle.wall_ns:
         missing = cycle.wall_ns - everything
-        yield missing, (f"{share_text(missing / cycle.wall_ns)} of the wall time, "
-                        f"{time_text(missing)}, is outside of scopes: add scopes to see what "
-                        "happens there.")
+        yield Advice(missing, "outside of scopes", "tree",
+                     f"{share_text(missing / cycle.wall_ns)} of the wall time, "
+                     f"{time_text(missing)}, is outside of scopes: add scopes to see what "
+                     "happens there.")
     if cycle.cost_ns > 0.05 * cycle.wall_ns:
         cost = int(cycle.cost_ns)
-        yield cost, (f"Recording itself took about {time_text(cost)}, "
+        yield Advice(cost, "cost of recording", "scopes",
+                     f"Recording itself took about {time_text(cost)}, "
                      f"{share_text(cycle.cost_ns / cycle.wall_ns)} of the wall time: record fewer "
                      "or coarser scopes.")
+    yield Advice(0, "few steps", "steps", "Only 2 steps were recorded, too few to tell what is "
+                 "usual: record 20 or more (profiling.active).")
 
 
-def device_advice(cycle, devices, idle_in):
-    """`devices` are rows of truth_gaps by name, `idle_in` rows of the table of scopes in gaps."""
+def allocation_advice(chrome, steps):
+    """Calls that allocate or free, begun in a step, which hold a thread for 5 % of the steps."""
+    begins = ("cudaMalloc", "cudaFree", "cudaHostAlloc", "cuMemAlloc", "cuMemFree",
+              "cuMemHostAlloc")
+    calls = [chrome.call(number) for number in chrome.calls]
+    calls = [call for call in calls if call.name.startswith(begins) and "Async" not in call.name
+             and any(first <= call.begin < last for first, last in steps)]
+    threads, scopes, names = (collections.Counter() for _ in range(3))
+    for call in calls:
+        ns = call.end - call.begin
+        threads[call.thread] += ns
+        names[call.name] += ns
+        scopes[(chrome.path_of(call) or [None])[-1]] += ns
+    held, steps_ns = max(threads.values()), sum(last - first for first, last in steps)
+    if len(calls) >= len(steps) and held >= 0.05 * steps_ns:
+        scope, name = (max(names, key=names.get) for names in (scopes, names))
+        yield Advice(held, "allocation in steps", "api",
+                     f"Steps made {len(calls)} calls such as {name}, which held a thread for "
+                     f"{time_text(held)}, {share_text(held / steps_ns)} of the steps' time, most in "
+                     f"{scope}: allocate once, or from a pool (cudaMallocAsync).", scope)
+
+
+def thread_advice(cycle, chrome, told):
+    """The scope whose slowest thread has most above the mean of those with about as many calls."""
+    by_name = collections.defaultdict(dict)
+    for tid, spans in chrome.threads.items():
+        for at, (begin, minus_end, name) in enumerate(spans):
+            around = [span for span in spans[:at] if -span[1] >= -minus_end]
+            calls, ns = by_name[name].get(tid, (0, 0))
+            is_inner = bool(around) and around[-1][2] == name
+            by_name[name][tid] = calls + 1, ns + (0 if is_inner else -minus_end - begin)
+    best = None
+    for name, threads in by_name.items():
+        calls, times = zip(*threads.values())
+        mean_ns = sum(times) // len(times)
+        if len(times) > 1 and max(calls) <= 2 * min(calls) and \
+                (not best or max(times) - mean_ns > best[0]):
+            best = max(times) - mean_ns, max(times), mean_ns, name, len(times)
+    if best and best[0] >= 0.1 * cycle.wall_ns and best[1] >= 1.25 * best[2] and \
+            best[3] not in told:
+        waste, most, mean_ns, name, count = best
+        yield Advice(waste, "uneven threads", "scopes",
+                     f"One thread spent {time_text(most)} in {name}, {rounded(most / mean_ns, 1)} "
+                     f"times the mean of {count} threads: share the work evenly.", name)
+
+
+def covered(works, wall):
+    ns = until = 0
+    for work in sorted(works, key=lambda work: work.begin):
+        begin, end = max(work.begin, until, 0), min(work.end, wall)
+        ns, until = ns + max(0, end - begin), max(until, end)
+    return ns
+
+
+def copy_advice(cycle, devices, copies):
+    """A device that runs nothing but copies for a fifth of the time; pageable ones have advice of
+    their own."""
+    pageable = [row for row in copies if "pageable" in (row["from"], row["to"])]
+    ns, size = (sum(row[key] for row in pageable) for key in ("time_ns", "bytes"))
+    if size >= 1 << 20 and ns >= 0.05 * took(cycle.works):
+        count = sum(row["count"] for row in pageable)
+        yield Advice(ns, "pageable copies", "memory",
+                     f"{count} copies from or to pageable memory, {rounded(size / 2**20, 2)} MiB, "
+                     f"took {time_text(ns)}, {share_text(ns / took(cycle.works))} of the CUDA time: "
+                     "pinned memory is faster and lets the host continue.")
+    if ns > sum(row["time_ns"] for row in copies) // 2:
+        return
+    for name, row in devices.items():
+        works = [work for work in row.recording.works if work.device == name]
+        others = [work for work in works if not work.name.startswith("memcpy")]
+        alone = covered(works, cycle.wall_ns) - covered(others, cycle.wall_ns)
+        assert alone < 0.2 * cycle.wall_ns, "there is advice on copies that no test words"
+
+
+def idle_advice(cycle, devices, reports, allocating):
+    """`devices` are rows of truth_gaps by name."""
     wall = cycle.wall_ns
-    idlest = min(devices, key=lambda name: devices[name].busy)
-    idle = wall - devices[idlest].busy
-    if idle >= 0.2 * wall:
-        yield idle, (f"{idlest} was idle {share_text(idle / wall)} of the wall time, "
-                     f"{time_text(idle)}.")
-        where = max((row for row in idle_in if row["device"] == idlest and
-                     row["scope"][0] != "("), key=lambda row: row["idle_ns"])
-        if where["idle_ns"] >= 0.25 * idle:
-            yield where["idle_ns"], (f"{share_text(where['idle_ns'] / idle)} of {idlest}'s idle "
-                                     f"time, {time_text(where['idle_ns'])}, the host was in "
-                                     f"{where['scope']}.")
-    latest = max(devices, key=lambda name: devices[name].idle["host_late"])
-    row = devices[latest]
-    if row.idle["host_late"] >= 0.05 * wall:
-        waited = row.idle["host_late"]
-        yield waited, (f"{latest} waited {time_text(waited)}, {share_text(waited / wall)} of the "
-                       f"wall time, for {row.late} of {row.count} launches: launch earlier, or use "
-                       "larger kernels or a CUDA graph.")
+    idles = {name: max(0, wall - row.busy - allocating) for name, row in devices.items()}
+    idlest = max(idles, key=idles.get)
+    row, idle = devices[idlest], idles[idlest]
+    late = min(row.idle["host_late"], idle)
+    assert row.late < 20 or late / row.late >= 50000 or late < 0.1 * wall or late < idle // 2, \
+        "there is advice on late launches that no test words"
+    if idle < 0.2 * wall:
+        return
+    gaps = [gap for gap in reports["gaps"].tables["longest"].rows.values()
+            if gap["device"] == idlest]
+    longest = max(gaps, key=lambda gap: gap["gap_ns"])
+    where = max((row for row in reports["gaps"].tables["scopes"].rows.values()
+                 if row["device"] == idlest), key=lambda row: row["idle_ns"])
+    scope, inside = None, min(where["idle_ns"], idle)
+    more = ""
+    if where["idle_ns"] >= 0.25 * idle:
+        scope = None if where["scope"][0] == "(" else where["scope"]
+        more = (f"; for {time_text(inside)} of it the host was " +
+                (f"in {scope}: launch kernels before that work, or move it to the device"
+                 if scope else "outside of scopes: add scopes to see why"))
+    yield Advice(idle, "idle device", "gaps",
+                 f"{idlest} was idle for {share_text(idle / wall)} of the wall time, "
+                 f"{time_text(idle)}{more}.", scope, (longest["begin_ns"], longest["gap_ns"]))
+
+
+def all_advice(cycle, scopes, reports, devices, chrome, steps):
+    advice = list(host_advice(cycle, scopes))
+    if chrome:
+        first = list(allocation_advice(chrome, steps))
+        told = {each.row["scope"] for each in first}
+        advice = first + advice
+        advice += idle_advice(cycle, devices, reports, sum(each.stake for each in first))
+        advice += copy_advice(cycle, devices, reports["memory"].tables["copies"].rows.values())
+        advice += thread_advice(cycle, chrome, told)
+        if any("outside of scopes: add scopes to see why" in each.row["advice"] for each in advice):
+            advice = [each for each in advice if each.row["kind"] != "outside of scopes"]
+    return sorted(advice, key=lambda each: -each.stake)
 
 
 # ---- The report -------------------------------------------------------------------------------
@@ -127,8 +247,9 @@ COLUMNS = ("name", "self_cpu_percent", "self_cpu_ns", "cpu_total_ns", "cpu_time_
            "self_cuda_ns", "cuda_total_ns")
 
 
-def summary(cycle, reports, rows):
-    """`reports` are the true ones so far, `rows` those of truth_gaps by device, context, stream."""
+def summary(cycle, reports, rows, chrome, steps):
+    """`reports` are the true ones so far, `rows` those of truth_gaps by device, context, stream;
+    `steps` are begins and ends of the recorded ones."""
     scopes = list(reports["scopes"].tables["rows"].rows.values())
     every = reports["steps"].tables["rows"].rows["all",]
     devices = {key[0]: row for key, row in rows.items() if key[2] is None}
@@ -147,14 +268,13 @@ def summary(cycle, reports, rows):
              "self_cuda_total_ns": took(cycle.works)}
     if every["p99_ns"] is not None:
         facts["step_p99_ns"] = every["p99_ns"]
-    advice = list(host_advice(cycle, scopes))
     if cycle.has_spans:
         facts["copied_bytes"] = sum(work.bytes for work in cycle.works if work.kind() == "memcpy")
-        idle_in = reports["gaps"].tables["scopes"].rows.values()
-        advice += device_advice(cycle, devices, idle_in)
-    advice.sort(key=lambda pair: -pair[0])
+    advice = all_advice(cycle, scopes, reports, devices, chrome, steps)
+    told = Table(["kind"], [each.row for each in advice], lambda row: -row["at_stake_ns"])
     return Report(Table(["name"], [{column: row[column] for column in COLUMNS} for row in scopes],
                         lambda row: -row["self_cpu_ns"]),
                   {"activities": activities(cycle), "devices": table,
-                   "steps": reports["steps"].tables["rows"]}, facts,
-                  [sentence for _, sentence in advice])
+                   "steps": reports["steps"].tables["rows"], "advice": told}, facts,
+                  [each.row["advice"] for each in advice],
+                  headline=headline(cycle, scopes, devices))

@@ -48,7 +48,8 @@ def tables_of(takt, trace, report):
     document = json.loads(text) if text else {"rows": []} # it needs spans
     tables = {report: document["rows"]}
     for name, table in document.get("tables", {}).items():
-        tables[f"{report}_{name}"] = table["rows"]
+        if name != "advice": # no view knows what to do
+            tables[f"{report}_{name}"] = table["rows"]
     if report == "summary":
         tables["summary_facts"] = [{"key": key, "value": value}
                                    for key, value in document.get("facts", {}).items()]

@@ -324,7 +324,8 @@ TEST(the_summary_tells_what_to_do)
     assert_value(json_object_get(json, "facts"), "copied_bytes", 24000000);
     json_decref(json);
     char *text = report_of(trace, "summary", &(takt_report_options){.width = 400});
-    assert_non_null(strstr(text, "- cuda:1 was idle 82.50% of the wall time, 9.900ms.\n"));
+    assert_non_null(strstr(text, "- cuda:1 was idle for 82.50% of the wall time, 9.900ms; for "
+                                 "2.900ms of it the host was in step: "));
     assert_non_null(strstr(text, "- 3 copies from or to pageable memory, 11.44 MiB, took 1.500ms, "
                                  "15.00% of the CUDA time"));
     assert_non_null(strstr(text, "- 2 launches whose activity had not finished.\n"));

@@ -37,19 +37,34 @@ TEST(a_recording_of_no_duration_gets_no_advice)
     takt_trace_release(trace);
 }
 
-TEST(the_hottest_scope_is_named)
+static void assert_headline(const takt_trace *trace, const char *sentence)
+{
+    json_t *json = report_json(trace, "summary", NULL);
+    assert_text(json, "headline", sentence);
+    json_decref(json);
+}
+
+/* The first row of the table says the same, so it is no advice. */
+TEST(the_hottest_scope_is_the_headline)
 {
     takt_trace *trace = build_even(800000);
     build_span(trace, 0, build_site(trace, "hot"), TKT_NO_SPAN, 1800000, 1800000 + 200000);
     build_span(trace, 0, build_site(trace, "hot"), TKT_NO_SPAN, 2000000, 2000000 + 200000);
-    advised a = advise(trace);
-    const tkt_advice *advice = find(&a, TKT_ADVICE_HOT);
-    assert_non_null(advice);
-    assert_string_equal(advice->name, "hot");
-    assert_int_equal(advice->time_ns, 400000);
-    assert_int_equal(advice->count, 2);
-    assert_near(advice->share, 1.0 / 3, 1e-12);
-    assert_said(trace, a.count, "hot takes 33.33% of the self CPU time: 400.000us in 2 calls.");
+    assert_int_equal(advise(trace).count, 0);
+    assert_headline(trace,
+                    "The bottleneck is hot: 33.33% of the self CPU time, 400.000us in 2 calls.");
+    takt_trace_release(trace);
+
+    trace = build_even(1000000);
+    build_end(trace);
+    assert_headline(trace, "No scope stands out: a takes most, 20.00% of the self CPU time.");
+    takt_trace_release(trace);
+
+    trace = build_begin(2000000);
+    build_end(trace);
+    json_t *json = report_json(trace, "summary", NULL);
+    assert_null(json_object_get(json, "headline"));
+    json_decref(json);
     takt_trace_release(trace);
 }
 
@@ -72,9 +87,9 @@ TEST(long_names_are_cut_in_sentences)
         build_span(trace, 0, build_site(trace, name), TKT_NO_SPAN, 1000000, 2000000);
         build_end(trace);
         snprintf(sentence, sizeof sentence,
-                 "%s%s takes 100.00%% of the self CPU time: 1.000ms in 1 call.", fifty,
+                 "The bottleneck is %s%s: 100.00%% of the self CPU time, 1.000ms in 1 call.", fifty,
                  cases[i].shown);
-        assert_said(trace, 1, sentence);
+        assert_headline(trace, sentence);
         takt_trace_release(trace);
     }
 }
@@ -89,7 +104,7 @@ TEST(uncovered_time_is_told)
     assert_near(advice->share, 0.3, 1e-12);
     assert_said(trace, a.count,
                 "30.00% of the wall time, 300.000us, is outside of scopes: add scopes to see what "
-                "happens there.");
+                "happens there. See takt report --tree.");
     takt_trace_release(trace);
     trace = build_even(800000); /* a fifth is told */
     assert_int_equal(advise(trace).count, 1);
@@ -108,9 +123,10 @@ TEST(scopes_too_small_are_told)
     assert_string_equal(advice->name, "tiny");
     assert_int_equal(advice->count, 10000);
     assert_int_equal(advice->time_ns, 15);
-    assert_said(trace, a.count,
-                "tiny was called 10000 times for 0.015us each: to reduce the cost, put the scope "
-                "around the loop, or give it a finer level.");
+    assert_said(
+        trace, a.count,
+        "tiny was called 10000 times for 0.015us each: put the scope around the loop, or give "
+        "it a finer level. See takt report --scopes.");
     takt_trace_release(trace);
 }
 
@@ -145,25 +161,87 @@ TEST(high_cost_is_told)
     assert_near(advice->share, 0.06, 1e-12);
     assert_said(trace, a.count,
                 "Recording itself took about 60.000us, 6.00% of the wall time: record fewer or "
-                "coarser scopes.");
+                "coarser scopes. See takt report --scopes.");
     takt_trace_release(trace);
 }
 
-TEST(uneven_steps_are_told)
+/* 30 steps of 0.1 ms; those that `is_slow` tells take 0.5. */
+static takt_trace *build_slow(bool (*is_slow)(uint64_t step))
+{
+    takt_trace *trace = build_begin(0);
+    uint32_t track = build_track(trace, "main"), step = build_site(trace, "step");
+    uint64_t now_ns = 1000000;
+    for (uint64_t i = 0; i < 30; i++) {
+        uint64_t ns = is_slow(i) ? 500000 : 100000;
+        build_span(trace, track, step, TKT_NO_SPAN, now_ns, now_ns + ns);
+        build_step(trace, 100 + i, now_ns, now_ns + ns);
+        build_all_step(trace, ns);
+        now_ns += ns;
+    }
+    trace->facts.end_ns = now_ns;
+    return trace;
+}
+
+static bool each_tenth(uint64_t step)
+{
+    return step % 10 == 7;
+}
+static bool the_last(uint64_t step)
+{
+    return step == 29;
+}
+static bool none(uint64_t step)
+{
+    return step == 30;
+}
+
+TEST(slow_steps_are_told_together)
+{
+    takt_trace *trace = build_slow(each_tenth);
+    advised a = advise(trace);
+    const tkt_advice *advice = find(&a, TKT_ADVICE_SLOW_STEPS);
+    assert_int_equal(a.count, 1);
+    assert_non_null(advice);
+    assert_int_equal(advice->count, 3);
+    assert_int_equal(advice->step, 107); /* the first of equal ones */
+    assert_int_equal(advice->time_ns, 1200000);
+    assert_near(advice->share, 12.0 / 42, 1e-12);
+    assert_said(
+        trace, 1,
+        "3 steps took three times the median or more, 28.57% of the wall time beyond it. The "
+        "slowest, step 107, took 500.000us, 5.0 times the median: step grew by 372.414us. See "
+        "takt report --steps.");
+    takt_trace_release(trace);
+
+    trace = build_slow(the_last);
+    a = advise(trace);
+    assert_int_equal(a.count, 1);
+    assert_int_equal(a.items[0].kind, TKT_ADVICE_OUTLIER);
+    assert_int_equal(a.items[0].step, 129);
+    takt_trace_release(trace);
+
+    trace = build_slow(none);
+    assert_int_equal(advise(trace).count, 0);
+    takt_trace_release(trace);
+}
+
+/* Steps of which only the distribution is known. */
+TEST(uneven_steps_of_the_run_are_told)
 {
     takt_trace *trace = build_even(1000000);
-    for (int i = 0; i < 50; i++)
-        build_all_step(trace, i < 48 ? 10 : 25);
-    for (uint64_t i = 0; i < 50; i++)
+    for (int i = 0; i < 100; i++)
+        build_all_step(trace, i < 96 ? 10 : 25);
+    for (uint64_t i = 0; i < 40; i++)
         build_step(trace, i, 1000000 + 100 * i, 1000000 + 100 * i + 10);
     advised a = advise(trace);
     const tkt_advice *advice = find(&a, TKT_ADVICE_UNEVEN);
     assert_non_null(advice);
     assert_int_equal(advice->other, 10);
     assert_int_equal(advice->time_ns, 25);
-    assert_int_equal(advice->at_stake_ns, 15 * 50 / 100);
+    assert_int_equal(advice->at_stake_ns, 15 * 40 / 100);
     assert_said(trace, a.count,
-                "One step in a hundred takes 0.025us or more, 2.5 times the median of 0.010us.");
+                "One step of the run in a hundred takes 0.025us or more, 2.5 times the median of "
+                "0.010us. See takt report --steps.");
     takt_trace_release(trace);
 }
 
@@ -171,8 +249,8 @@ TEST(uneven_steps_are_told)
 TEST(steps_without_duration_are_even)
 {
     takt_trace *trace = build_even(1000000);
-    for (int i = 0; i < 50; i++)
-        build_all_step(trace, i < 48 ? 0 : 25);
+    for (int i = 0; i < 100; i++)
+        build_all_step(trace, i < 96 ? 0 : 25);
     assert_int_equal(advise(trace).count, 0);
     takt_trace_release(trace);
 }
@@ -186,7 +264,8 @@ TEST(growing_memory_is_told)
     const tkt_advice *advice = find(&a, TKT_ADVICE_GROWTH);
     assert_non_null(advice);
     assert_int_equal(advice->count, 3 << 20);
-    assert_said(trace, a.count, "Host memory grew by 3.00 MiB during the recording.");
+    assert_said(trace, a.count,
+                "Host memory grew by 3.00 MiB during the recording. See takt report --memory.");
     takt_trace_release(trace);
     trace = build_even(1000000);
     trace->memory.current_bytes = 1 << 20; /* from nothing; as little as is told */

@@ -134,18 +134,46 @@ function makeStepCard(trace, onstep) {
     return make('section', {class: 'card'}, make('h2', {}, 'Steps'), makeStepPlot(trace, onstep));
 }
 
-function makeAdvice(trace) {
-    const notes = trace.tables.summary?.notes ?? [];
-    if (!notes.length)
+/* The tab with a report as [id, title]; undefined if it has no tab. */
+function tabOfReport(page, report) {
+    const id = {gaps: 'launches', ops: 'kernels', activities: 'kernels'}[report] ?? report;
+    return page.pages.find(([name]) => name === id);
+}
+
+/* Links from a piece of advice to its place on the timeline, or its scope, and to its report. */
+function adviceLinks(page, row) {
+    const {ongap, onname, hasName} = page.options;
+    const link = (label, onclick) => [' ', makeButton(label, onclick, {class: 'link'})];
+    const tab = tabOfReport(page, row.report);
+    const hasPlace = typeof row.duration_ns === 'number';
+    const step = typeof row.step === 'number' ? `step ${row.step}` : 'it';
+    const links = [hasPlace && ongap ? link(`Show ${step} on the timeline`,
+        () => ongap(row.begin_ns, row.duration_ns)) : null,
+    !hasPlace && ongap && row.scope && hasName(row.scope) ? link(`Show ${visibleText(row.scope)}`,
+        () => onname(row.scope)) : null,
+    tab ? link(tab[1], () => page.open(tab[0])) : null];
+    return links.flat();
+}
+
+function makeAdvice(page) {
+    const rows = page.trace.tables.summary?.tables?.advice?.rows ?? [];
+    if (!rows.length)
         return null;
+    const textOf = (row) => visibleText(row.advice.replace(/ See takt report --\w+\.$/, ''));
     return make('section', {class: 'card'}, make('h2', {}, 'Advice'),
-        make('ul', {class: 'advice'}, notes.map((note) => make('li', {}, visibleText(note)))));
+        make('ul', {class: 'advice'}, rows.map((row) =>
+            make('li', {}, textOf(row), adviceLinks(page, row)))));
+}
+
+function makeHeadline(trace) {
+    const text = trace.tables.summary?.headline;
+    return text ? make('p', {class: 'headline'}, visibleText(text)) : null;
 }
 
 function makeOverview(page) {
     const {trace} = page;
     const pair = (...cards) => make('div', {class: 'pair'}, ...cards);
-    return [makeTiles(trace), makeAdvice(trace),
+    return [makeHeadline(trace), makeTiles(trace), makeAdvice(page),
         pair(scopeBars(trace, page.options), activityBars(trace, page.options)),
         pair(makeStepCard(trace, page.onstep), makeBusyCard(trace, page.ontime))];
 }

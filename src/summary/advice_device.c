@@ -1,0 +1,305 @@
+/* Advice about devices: why one is idle, and how its work could be faster. */
+#include "summary/advice.h"
+
+#include "base/alloc.h"
+
+#include <string.h>
+
+#define IDLE_SHARE      0.20
+#define CAUSE_SHARE     0.10 /* with a known cause */
+#define IDLE_IN_SHARE   0.25
+#define LEAST_LATE      20
+#define SHORT_WAIT_NS   50000 /* a few launches */
+#define COPYING_SHARE   0.20
+#define OCCUPANCY_LOW   0.25
+#define OCCUPANCY_SHARE 0.25
+#define PAGEABLE_SHARE  0.05
+#define PAGEABLE_BYTES  (1024 * 1024)
+#define SPREAD_FACTOR   1.5
+#define SPREAD_SHARE    0.10
+
+/* ======== Busy times ======== */
+
+/* What a device did in the recording. Times are those of unions of intervals. */
+struct tkt_advised_device {
+    uint32_t device;                 /* string */
+    uint64_t slow_ns, slow_until_ns; /* of all activities, in the slow step */
+    uint64_t copying_ns;             /* copies ran, and nothing else */
+    uint64_t all_until_ns, computing_until_ns;
+    uint64_t copies;
+    uint64_t bytes;
+};
+
+/* The part of an activity within an interval, added to a union. */
+static uint64_t add_part(uint64_t *until_ns, const tkt_activity *activity, uint64_t begin_ns,
+                         uint64_t end_ns)
+{
+    uint64_t from = activity->begin_ns > begin_ns ? activity->begin_ns : begin_ns;
+    uint64_t to = activity->end_ns < end_ns ? activity->end_ns : end_ns;
+    return tkt_union_add(until_ns, from, to);
+}
+
+static void add_activity(void *user, const tkt_activity *activity)
+{
+    tkt_advising *a = user;
+    const takt_facts *facts = &a->trace->facts;
+    tkt_advised_device *to = NULL;
+    for (size_t i = 0; i < a->known->uses->count && !to; i++)
+        if (a->devices[i].device == activity->device)
+            to = &a->devices[i];
+    if (!to)
+        return;
+    to->slow_ns += add_part(&to->slow_until_ns, activity, a->slow_begin_ns, a->slow_end_ns);
+    to->copying_ns += add_part(&to->all_until_ns, activity, facts->begin_ns, facts->end_ns);
+    if (!(activity->filter & TAKT_TIMING_MEMCPY)) {
+        to->copying_ns -=
+            add_part(&to->computing_until_ns, activity, facts->begin_ns, facts->end_ns);
+        return;
+    }
+    to->copies++;
+    if (activity->shape != TKT_NO_SHAPE)
+        to->bytes += a->trace->shapes.items[activity->shape].bytes;
+}
+
+/* One for each of the devices' uses, computed once. NULL: without spans, or memory. */
+static const tkt_advised_device *devices_of(tkt_advising *a)
+{
+    size_t count = a->known->uses->count;
+    if (a->devices || count == 0 || !a->trace->facts.has_spans || a->wall_ns <= 0)
+        return a->devices;
+    a->devices = tkt_alloc_zeroed(count * sizeof *a->devices);
+    for (size_t i = 0; a->devices && i < count; i++)
+        a->devices[i].device = a->known->uses->items[i].device;
+    a->is_short |= !a->devices || tkt_device_visit(a->trace, add_activity, a) != TAKT_OK;
+    return a->devices;
+}
+
+/* ======== Idle ======== */
+
+/* How long the device was idle for reasons that no earlier advice explains. */
+static uint64_t unexplained_ns(const tkt_advising *a, size_t device)
+{
+    uint64_t wall_ns = (uint64_t)a->wall_ns, busy_ns = a->known->uses->items[device].busy_ns;
+    uint64_t idle_ns = wall_ns > busy_ns ? wall_ns - busy_ns : 0;
+    uint64_t known_ns =
+        a->allocating_ns + a->slow_end_ns - a->slow_begin_ns - a->devices[device].slow_ns;
+    return idle_ns > known_ns ? idle_ns - known_ns : 0;
+}
+
+static const tkt_device_use *idlest_of(const tkt_advising *a, uint64_t *idle_ns)
+{
+    const tkt_device_uses *uses = a->known->uses;
+    const tkt_device_use *idlest = NULL;
+    for (size_t i = 0; i < uses->count; i++) {
+        uint64_t ns = unexplained_ns(a, i);
+        if (!idlest || ns > *idle_ns) {
+            idlest = &uses->items[i];
+            *idle_ns = ns;
+        }
+    }
+    return idlest;
+}
+
+static const tkt_idle *idle_row(const tkt_advising *a, uint32_t device)
+{
+    for (size_t i = 0; i < a->known->gaps->idles.count; i++)
+        if (a->known->gaps->idles.items[i].is_device &&
+            a->known->gaps->idles.items[i].device == device)
+            return &a->known->gaps->idles.items[i];
+    return NULL;
+}
+
+static uint64_t count_waits(const tkt_scopes *scopes)
+{
+    uint64_t waits = 0;
+    for (size_t i = 0; i < scopes->count; i++)
+        waits += scopes->items[i].waits;
+    return waits;
+}
+
+/* True if the idle time consists of many short waits for launches; says why there are so many. */
+static bool is_late(const tkt_advising *a, const tkt_idle *idle, uint64_t idle_ns, tkt_advice *out)
+{
+    uint64_t waits = count_waits(a->known->scopes), steps = a->trace->steps.count;
+    uint64_t late_ns = idle->cause_ns[TKT_IDLE_HOST];
+    late_ns = late_ns < idle_ns ? late_ns : idle_ns;
+    if (idle->late < LEAST_LATE || late_ns / idle->late >= SHORT_WAIT_NS ||
+        (double)late_ns < CAUSE_SHARE * a->wall_ns || late_ns < idle_ns / 2)
+        return false;
+    bool is_sync = waits >= idle->late / 2 && waits >= 2 * steps;
+    if (!is_sync && idle->late < idle->count / 2)
+        return false;
+    out->kind = is_sync ? TKT_ADVICE_SYNC : TKT_ADVICE_LAUNCH;
+    out->time_ns = out->at_stake_ns = late_ns;
+    out->share = (double)late_ns / a->wall_ns;
+    out->count = is_sync ? waits : idle->late;
+    out->other = idle->count;
+    return true;
+}
+
+/* Names the scope in which the host spent most of the device's idle time. */
+static void name_idle_scope(const tkt_advising *a, uint32_t device, uint64_t idle_ns,
+                            tkt_advice *out)
+{
+    const tkt_idle_scope *longest = NULL;
+    for (size_t i = 0; i < a->known->gaps->scopes.count; i++) {
+        const tkt_idle_scope *scope = &a->known->gaps->scopes.items[i];
+        if (scope->device == device && !scope->is_unknown &&
+            (!longest || scope->idle_ns > longest->idle_ns))
+            longest = scope;
+    }
+    if (!longest || (double)longest->idle_ns < IDLE_IN_SHARE * (double)idle_ns)
+        return;
+    out->name = longest->name ? tkt_trace_text(a->trace, longest->name) : NULL;
+    out->other = longest->idle_ns < idle_ns ? longest->idle_ns : idle_ns;
+}
+
+/* The place of the longest gap. */
+static void place_idle(const tkt_advising *a, uint32_t device, tkt_advice *out)
+{
+    const tkt_gaps *gaps = a->known->gaps;
+    for (size_t i = 0; i < gaps->device_gaps.count; i++) {
+        const tkt_gap *gap = &gaps->device_gaps.items[i];
+        bool is_told = gap->begin_ns < a->slow_end_ns && gap->end_ns > a->slow_begin_ns;
+        if (gaps->idles.items[gap->idle].device != device || is_told)
+            continue;
+        out->begin_ns = gap->begin_ns;
+        out->end_ns = gap->end_ns;
+        return;
+    }
+}
+
+bool tkt_advise_idle(tkt_advising *a, tkt_advice *out)
+{
+    uint64_t idle_ns = 0;
+    const tkt_device_use *idlest = devices_of(a) ? idlest_of(a, &idle_ns) : NULL;
+    const tkt_idle *idle = idlest ? idle_row(a, idlest->device) : NULL;
+    if (!idle)
+        return false;
+    out->device = tkt_trace_text(a->trace, idlest->device);
+    place_idle(a, idlest->device, out);
+    if (is_late(a, idle, idle_ns, out))
+        return true;
+    out->kind = TKT_ADVICE_IDLE;
+    out->time_ns = out->at_stake_ns = idle_ns;
+    out->share = (double)idle_ns / a->wall_ns;
+    name_idle_scope(a, idlest->device, idle_ns, out);
+    return out->share >= IDLE_SHARE;
+}
+
+void tkt_advise_idle_step(tkt_advising *a, tkt_advice *advice)
+{
+    const tkt_advised_device *devices = devices_of(a);
+    uint64_t time_ns = a->slow_end_ns - a->slow_begin_ns;
+    for (size_t i = 0; devices && i < a->known->uses->count && time_ns > 0; i++) {
+        uint64_t idle_ns = time_ns - devices[i].slow_ns;
+        if (idle_ns < time_ns / 2 || idle_ns <= advice->idle_ns)
+            continue;
+        advice->device = tkt_trace_text(a->trace, devices[i].device);
+        advice->idle_ns = idle_ns;
+    }
+}
+
+/* ======== Copies ======== */
+
+static void add_pageable(const tkt_copies *copies, tkt_advice *out)
+{
+    for (size_t i = 0; i < copies->count; i++) {
+        const tkt_copy_total *copy = &copies->items[i];
+        if (copy->source != TAKT_MEMORY_PAGEABLE && copy->target != TAKT_MEMORY_PAGEABLE)
+            continue;
+        out->count += copy->count;
+        out->other += copy->bytes;
+        out->time_ns += copy->time_ns;
+    }
+}
+
+static uint64_t copying_ns(const tkt_copies *copies)
+{
+    uint64_t sum_ns = 0;
+    for (size_t i = 0; i < copies->count; i++)
+        sum_ns += copies->items[i].time_ns;
+    return sum_ns;
+}
+
+bool tkt_advise_pageable(tkt_advising *a, tkt_advice *out)
+{
+    *out = (tkt_advice){.kind = TKT_ADVICE_PAGEABLE};
+    add_pageable(a->known->copies, out);
+    if (out->time_ns == 0 || out->other < PAGEABLE_BYTES)
+        return false;
+    out->share = (double)out->time_ns / (double)a->known->uses->total_ns;
+    out->at_stake_ns = out->time_ns;
+    return out->share >= PAGEABLE_SHARE;
+}
+
+/* Copies that are slow because of pageable memory are told by the rule above. */
+bool tkt_advise_copies(tkt_advising *a, tkt_advice *out)
+{
+    const tkt_advised_device *devices = devices_of(a);
+    tkt_advice pageable = {0};
+    add_pageable(a->known->copies, &pageable);
+    if (pageable.time_ns > copying_ns(a->known->copies) / 2)
+        return false;
+    for (size_t i = 0; devices && i < a->known->uses->count; i++) {
+        if (devices[i].copies == 0 || devices[i].copying_ns <= out->time_ns)
+            continue;
+        *out = (tkt_advice){.kind = TKT_ADVICE_COPIES,
+                            .device = tkt_trace_text(a->trace, devices[i].device),
+                            .count = devices[i].copies,
+                            .other = devices[i].bytes,
+                            .time_ns = devices[i].copying_ns,
+                            .share = (double)devices[i].copying_ns / a->wall_ns,
+                            .at_stake_ns = devices[i].copying_ns};
+    }
+    return out->share >= COPYING_SHARE;
+}
+
+/* ======== Kernels ======== */
+
+/* At stake is what the kernel might save if twice as many warps made it twice as fast. */
+bool tkt_advise_occupancy(tkt_advising *a, tkt_advice *out)
+{
+    const tkt_named_list *kernels = a->known->kernels;
+    const tkt_named *top = NULL;
+    for (size_t i = 0; i < kernels->count; i++) {
+        if (!top || kernels->items[i].stats.total_ns > top->stats.total_ns)
+            top = &kernels->items[i];
+    }
+    if (!top || top->shape == TKT_NO_SHAPE || kernels->total_ns == 0 ||
+        top->varies & TKT_VARIES_OCCUPANCY)
+        return false;
+    const tkt_shape *shape = &a->trace->shapes.items[top->shape];
+    *out = (tkt_advice){.kind = TKT_ADVICE_OCCUPANCY,
+                        .name = tkt_trace_text(a->trace, top->name),
+                        .time_ns = top->stats.total_ns,
+                        .share = (double)top->stats.total_ns / (double)kernels->total_ns,
+                        .occupancy = shape->occupancy / 10000.0,
+                        .at_stake_ns = top->stats.total_ns / 2};
+    return out->share >= OCCUPANCY_SHARE && out->occupancy > 0 && out->occupancy < OCCUPANCY_LOW;
+}
+
+/* At stake is how much longer the slowest block of each launch took than the mean one. */
+bool tkt_advise_phases(tkt_advising *a, tkt_advice *out)
+{
+    const tkt_phases *phases = a->known->phases;
+    for (size_t i = 0; i < phases->phases.count; i++) {
+        const tkt_phase *phase = &phases->phases.items[i];
+        const tkt_phase_kernel *kernel = &phases->kernels.items[phase->kernel];
+        double share = (double)phase->cycles / (double)kernel->cycles;
+        double rate = kernel->ns / (double)kernel->cycles;
+        double max_ns = phase->spread.max * rate;
+        double mean_ns = phase->spread.mean * rate;
+        if (!(share >= SPREAD_SHARE && max_ns >= SPREAD_FACTOR * mean_ns && max_ns < 1e18) ||
+            (uint64_t)(max_ns - mean_ns) <= out->at_stake_ns)
+            continue;
+        *out = (tkt_advice){.kind = TKT_ADVICE_IMBALANCE,
+                            .name = tkt_trace_text(a->trace, phase->name),
+                            .device = tkt_trace_text(a->trace, kernel->name),
+                            .time_ns = (uint64_t)max_ns,
+                            .other = (uint64_t)mean_ns,
+                            .share = share,
+                            .at_stake_ns = (uint64_t)(max_ns - mean_ns)};
+    }
+    return out->at_stake_ns > 0;
+}

@@ -1,0 +1,240 @@
+/* Advice about threads that work together: one of them has more to do, or for long only one works.
+ *
+ * A scope that several threads opened about as often is work that they share. Its outermost spans
+ * are the parallel time; what a thread does while none of them runs is serial. Beside a device that
+ * does the work, serial time of the host is usual: rules for devices say if it matters. */
+#include "summary/advice.h"
+#include "summary/owners.h"
+
+#include "base/alloc.h"
+
+#define SERIAL_SHARE  0.25
+#define UNEVEN_FACTOR 1.25
+#define UNEVEN_SHARE  0.10
+
+/* A site on all threads. */
+typedef struct shared_site {
+    uint32_t threads;
+    uint32_t slowest; /* track */
+    uint64_t max_ns;
+    uint64_t sum_ns;
+    uint64_t least_calls;
+    uint64_t most_calls;
+    uint64_t ns; /* on the thread being added, as are its calls */
+    uint64_t calls;
+} shared_site;
+
+static bool is_shared(const shared_site *site)
+{
+    return site->threads > 1 && site->most_calls <= 2 * site->least_calls;
+}
+
+static bool is_thread(const tkt_track *track)
+{
+    return track->kind == TAKT_TRACK_THREAD && track->spans.count > 0;
+}
+
+static bool has_threads(const tkt_advising *a)
+{
+    size_t threads = 0;
+    for (size_t i = 0; i < a->trace->tracks.count; i++)
+        threads += is_thread(&a->trace->tracks.items[i]);
+    return threads > 1 && a->trace->facts.has_spans && a->wall_ns > 0;
+}
+
+static void add_site(shared_site *site, uint32_t track)
+{
+    if (site->ns > site->max_ns || site->threads == 0)
+        site->slowest = track;
+    site->max_ns = site->ns > site->max_ns ? site->ns : site->max_ns;
+    site->sum_ns += site->ns;
+    site->most_calls = site->calls > site->most_calls ? site->calls : site->most_calls;
+    if (site->threads == 0 || site->calls < site->least_calls)
+        site->least_calls = site->calls;
+    site->threads++;
+    site->ns = site->calls = 0;
+}
+
+static void add_track(const takt_trace *trace, uint32_t number, shared_site *sites)
+{
+    const tkt_spans *spans = &trace->tracks.items[number].spans;
+    for (size_t i = 0; i < spans->count; i++) {
+        const tkt_span *span = &spans->items[i];
+        shared_site *site = &sites[tkt_span_site(span)];
+        site->calls++;
+        if (span->parent == TKT_NO_SPAN ||
+            tkt_span_site(&spans->items[span->parent]) != tkt_span_site(span))
+            site->ns += span->end_ns - span->begin_ns;
+    }
+    for (uint32_t i = 1; i < trace->sites.count; i++)
+        if (sites[i].calls > 0 && !tkt_site_is_call(trace, i))
+            add_site(&sites[i], number);
+}
+
+/* The caller frees the array with tkt_free(). NULL without memory. */
+static shared_site *find_shared(tkt_advising *a)
+{
+    const takt_trace *trace = a->trace;
+    shared_site *sites = tkt_alloc_zeroed(trace->sites.count * sizeof *sites);
+    a->is_short |= !sites;
+    for (uint32_t i = 0; sites && i < trace->tracks.count; i++)
+        if (is_thread(&trace->tracks.items[i]))
+            add_track(trace, i, sites);
+    return sites;
+}
+
+/* ======== Imbalance ======== */
+
+static uint64_t waste_ns(const shared_site *site)
+{
+    return is_shared(site) ? site->max_ns - site->sum_ns / site->threads : 0;
+}
+
+bool tkt_advise_threads(tkt_advising *a, tkt_advice *out)
+{
+    const takt_trace *trace = a->trace;
+    shared_site *sites = has_threads(a) ? find_shared(a) : NULL;
+    if (!sites)
+        return false;
+    uint32_t worst = 0;
+    for (uint32_t i = 1; i < trace->sites.count; i++)
+        worst = waste_ns(&sites[i]) > waste_ns(&sites[worst]) ? i : worst;
+    const shared_site *site = &sites[worst];
+    uint64_t mean_ns = site->threads ? site->sum_ns / site->threads : 0;
+    uint32_t slowest = trace->tracks.items[site->slowest].name;
+    *out = (tkt_advice){.kind = TKT_ADVICE_THREADS,
+                        .name = tkt_trace_text(trace, trace->sites.items[worst].name),
+                        .device = slowest ? tkt_trace_text(trace, slowest) : NULL,
+                        .count = site->threads,
+                        .time_ns = site->max_ns,
+                        .other = mean_ns,
+                        .factor = mean_ns ? (double)site->max_ns / (double)mean_ns : 0,
+                        .at_stake_ns = waste_ns(site)};
+    tkt_free(sites);
+    return out->factor >= UNEVEN_FACTOR && (double)out->at_stake_ns >= UNEVEN_SHARE * a->wall_ns;
+}
+
+/* ======== Serial time ======== */
+
+typedef struct serial {
+    const takt_trace *trace;
+    const shared_site *sites;
+    const tkt_track *main; /* in scopes for longest */
+    uint64_t *by_site;
+    uint64_t sum_ns;
+    size_t *next;   /* by track: its next span */
+    tkt_heap parts; /* the next parallel span of each thread, by begin */
+    uint32_t threads;
+} serial;
+
+static void add_serial(void *user, uint32_t span, uint64_t begin_ns, uint64_t end_ns)
+{
+    serial *s = user;
+    uint32_t scope = tkt_scope_of(s->main, span);
+    if (scope == TKT_NO_SPAN)
+        return;
+    s->by_site[tkt_span_site(&s->main->spans.items[scope])] += end_ns - begin_ns;
+    s->sum_ns += end_ns - begin_ns;
+}
+
+/* Advances to the track's next span of a shared site; spans inside one are skipped by the union. */
+static bool push_part(serial *s, uint32_t track)
+{
+    const tkt_spans *spans = &s->trace->tracks.items[track].spans;
+    for (size_t *i = &s->next[track]; *i < spans->count; ++*i)
+        if (is_shared(&s->sites[tkt_span_site(&spans->items[*i])]))
+            return tkt_heap_add(&s->parts, spans->items[*i].begin_ns, track);
+    return true;
+}
+
+static uint64_t outermost_ns(const tkt_track *track)
+{
+    uint64_t sum_ns = 0;
+    for (size_t i = 0; i < track->spans.count; i++)
+        if (track->spans.items[i].parent == TKT_NO_SPAN)
+            sum_ns += track->spans.items[i].end_ns - track->spans.items[i].begin_ns;
+    return sum_ns;
+}
+
+static bool begin_parts(serial *s)
+{
+    uint64_t most_ns = 0;
+    for (uint32_t i = 0; i < s->trace->tracks.count; i++) {
+        const tkt_track *track = &s->trace->tracks.items[i];
+        size_t before = s->parts.count;
+        if (!is_thread(track))
+            continue;
+        if (!push_part(s, i))
+            return false;
+        s->threads += s->parts.count > before;
+        if (outermost_ns(track) > most_ns) {
+            most_ns = outermost_ns(track);
+            s->main = track;
+        }
+    }
+    return true;
+}
+
+static void add_stretch(serial *s, uint64_t begin_ns, uint64_t end_ns)
+{
+    if (end_ns > begin_ns)
+        tkt_whereabouts(s->main, tkt_spans_begun(s->main, begin_ns), begin_ns, end_ns, add_serial,
+                        s);
+}
+
+/* Adds up what the main thread did between parallel spans. False without memory. */
+static bool walk_parts(serial *s)
+{
+    uint64_t until_ns = s->trace->facts.begin_ns;
+    if (!begin_parts(s))
+        return false;
+    while (s->parts.count > 0) {
+        tkt_heap_item part = tkt_heap_take(&s->parts);
+        const tkt_span *span = &s->trace->tracks.items[part.value].spans.items[s->next[part.value]];
+        add_stretch(s, until_ns, span->begin_ns);
+        until_ns = span->end_ns > until_ns ? span->end_ns : until_ns;
+        s->next[part.value]++;
+        if (!push_part(s, part.value))
+            return false;
+    }
+    if (s->threads > 1)
+        add_stretch(s, until_ns, s->trace->facts.end_ns);
+    return true;
+}
+
+static bool judge_serial(const tkt_advising *a, const serial *s, tkt_advice *out)
+{
+    uint32_t top = 0;
+    for (uint32_t i = 1; i < a->trace->sites.count; i++)
+        top = s->by_site[i] > s->by_site[top] ? i : top;
+    *out = (tkt_advice){.kind = TKT_ADVICE_SERIAL,
+                        .name = tkt_trace_text(a->trace, a->trace->sites.items[top].name),
+                        .count = s->threads,
+                        .time_ns = s->sum_ns,
+                        .other = s->by_site[top],
+                        .share = (double)s->sum_ns / a->wall_ns,
+                        .at_stake_ns = s->sum_ns};
+    return s->threads > 1 && out->share >= SERIAL_SHARE;
+}
+
+bool tkt_advise_serial(tkt_advising *a, tkt_advice *out)
+{
+    const takt_trace *trace = a->trace;
+    bool has_devices = a->known->uses->count > 0;
+    shared_site *sites = has_threads(a) && !has_devices ? find_shared(a) : NULL;
+    if (!sites)
+        return false;
+    serial s = {.trace = trace, .sites = sites};
+    s.by_site = tkt_alloc_zeroed(trace->sites.count * sizeof *s.by_site);
+    s.next = tkt_alloc_zeroed(trace->tracks.count * sizeof *s.next);
+    bool is_ill = false;
+    if (s.by_site && s.next && walk_parts(&s))
+        is_ill = judge_serial(a, &s, out);
+    else
+        a->is_short = true;
+    TKT_ARRAY_FREE(&s.parts);
+    tkt_free(s.next);
+    tkt_free(s.by_site);
+    tkt_free(sites);
+    return is_ill;
+}
