@@ -176,6 +176,19 @@ const char *cli_count_text(char *out, size_t size, uint64_t count);
 const char *cli_bytes_text(char *out, size_t size, uint64_t bytes);
 const char *cli_time_text(char *out, size_t size, double ns);
 
+/* ---- Trace files and folders of them (files.c) ---- */
+
+/* Paths, which the list owns. */
+typedef struct cli_files {
+    char **paths;
+    size_t count;
+} cli_files; /* starts as {0} */
+
+/* Adds a trace. A folder stands for its traces in order of name. Returns CLI_OK, or CLI_FAILED
+ * after reporting the error. */
+int cli_files_add(cli_files *files, const char *path);
+void cli_files_free(cli_files *files);
+
 /* ---- Output files (output.c) ---- */
 
 bool cli_is_folder(const char *path);
@@ -270,6 +283,15 @@ int cli_each_syntax(void (*print)(const cli_syntax *syntax));
 
 /* Prints the manual page takt(1) in man macros. Returns the exit status. */
 int cli_print_manual(void);
+
+/* ======== Facts about traces ======== */
+
+/* Formats the begin in UTC, such as "2026-03-01 12:30:59 UTC"; "" if it is unknown. Returns `out`
+ * (info.c). */
+const char *cli_begin_text(char *out, size_t size, const takt_facts *facts);
+
+/* Prints a table with one row for each trace (info_rows.c). Returns the exit status. */
+int cli_info_rows(const cli_files *files);
 
 /* ======== Function names in call stacks ======== */
 

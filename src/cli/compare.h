@@ -216,12 +216,6 @@ typedef struct cli_operands {
     size_t       first_of_b; /* with --to: the index of B's first item */
 } cli_operands;
 
-/* Paths, which the list owns. */
-typedef struct cli_files {
-    char **paths;
-    size_t count;
-} cli_files;
-
 /* Handles --to: `path` and all later operands belong to B. Returns CLI_OK, or CLI_USAGE after
  * reporting the error. */
 int cli_operands_to(cli_operands *operands, const cli_syntax *syntax, const char *path);
@@ -229,7 +223,6 @@ int cli_operands_to(cli_operands *operands, const cli_syntax *syntax, const char
 /* Lists a side's traces, each of them a run. A folder stands for its traces in order of name.
  * Returns CLI_OK, or CLI_FAILED after reporting the error. The caller frees `out` in both cases. */
 int cli_files_of(const cli_operands *operands, int side, cli_files *out);
-void cli_files_free(cli_files *files);
 
 /* ---- One side (compare.c) ---- */
 

@@ -20,14 +20,15 @@ enum {
     NAME = 256
 };
 
-static const cli_option options[] = {{0, "json", NULL, "as JSON; several files become one array"}};
+static const cli_option options[] = {
+    {0, "json", NULL, "as JSON; several files, and a folder, become one array"}};
 
 static const cli_syntax syntax = {
     .verb = "info",
     .usage = "[--json] FILE...",
     .text = "Tells what trace files are: name, time, steps, tracks, numbers of spans and\n"
             "activities, devices, clock, Takt's own cost, what was lost and why, and whether\n"
-            "a file is cut.",
+            "a file is cut. A folder stands for its traces, and gives one row for each.",
     .options = options,
     .option_count = 1,
 };
@@ -44,9 +45,7 @@ static void print_count(uint64_t count, const char *one, const char *many)
     printf("%s %s", cli_count_text(number, sizeof number, count), count == 1 ? one : many);
 }
 
-/* Formats the begin in UTC, such as "2026-03-01 12:30:59 UTC"; "" if it is unknown. Returns
- * `out`. */
-static const char *begin_text(char *out, size_t size, const takt_facts *facts)
+const char *cli_begin_text(char *out, size_t size, const takt_facts *facts)
 {
     int64_t begin_ns = (int64_t)(facts->begin_ns + (uint64_t)facts->realtime_offset_ns);
     time_t seconds = (time_t)(begin_ns / 1000000000);
@@ -69,7 +68,8 @@ static void print_when(const takt_facts *facts)
     char date[64], length[NUMBER];
 
     print_key("recorded");
-    printf("%s, for %s\n", begin_text(date, sizeof date, facts)[0] ? date : "at an unknown time",
+    printf("%s, for %s\n",
+           cli_begin_text(date, sizeof date, facts)[0] ? date : "at an unknown time",
            cli_time_text(length, sizeof length, (double)(facts->end_ns - facts->begin_ns)));
 }
 
@@ -415,7 +415,7 @@ static void put_run(const takt_facts *facts)
     put_count("process", facts->process_id);
     put_count("rank", facts->rank);
     put_count("world_size", facts->world_size);
-    put_text("recorded", begin_text(when, sizeof when, facts));
+    put_text("recorded", cli_begin_text(when, sizeof when, facts));
     put_count("begin_ns", facts->begin_ns);
     put_count("wall_ns", facts->end_ns - facts->begin_ns);
     put_count("cycle", facts->cycle);
@@ -459,29 +459,29 @@ static void info_json(const char *path, const takt_trace *trace)
 
 /* ======== The verb ======== */
 
-/* With several files as JSON, each object follows "[" or ",". */
-static int print_files(char **paths, int count, bool is_json)
+/* As JSON, each of several files follows "[" or ",". */
+static int print_files(const cli_files *files, bool is_json, bool is_array)
 {
     int told = 0, result = CLI_OK;
 
-    for (int i = 0; i < count; i++) {
-        takt_trace *trace = cli_open_trace(paths[i]);
+    for (size_t i = 0; i < files->count; i++) {
+        takt_trace *trace = cli_open_trace(files->paths[i]);
         if (!trace) {
             result = CLI_FAILED;
             continue;
         }
-        if (is_json && count > 1)
+        if (is_json && is_array)
             fputs(told ? ",\n" : "[\n", stdout);
         else if (told)
             putchar('\n');
         if (is_json)
-            info_json(paths[i], trace);
+            info_json(files->paths[i], trace);
         else
-            print_trace(paths[i], trace);
+            print_trace(files->paths[i], trace);
         takt_trace_release(trace);
         told++;
     }
-    if (is_json && count > 1)
+    if (is_json && is_array)
         fputs(told ? "]\n" : "[]\n", stdout);
     else if (is_json && told)
         putchar('\n');
@@ -491,9 +491,10 @@ static int print_files(char **paths, int count, bool is_json)
 int cli_info(int argc, char **argv)
 {
     cli_args args = cli_args_of(&syntax, argc, argv);
+    cli_files files = {0};
     const char *path = NULL;
-    bool is_json = false;
-    int item, count = 0;
+    bool is_json = false, has_folder = false;
+    int item, count = 0, result = CLI_OK;
 
     /* Moves the paths to the front of argv, so that a wrong option is reported before any
      * output. */
@@ -509,5 +510,14 @@ int cli_info(int argc, char **argv)
         return CLI_USAGE;
     if (count == 0)
         return cli_usage_error(&syntax, "no file given: name one or more traces");
-    return print_files(argv + 1, count, is_json);
+    for (int i = 1; i <= count && result == CLI_OK; i++) {
+        has_folder |= cli_is_folder(argv[i]);
+        result = cli_files_add(&files, argv[i]);
+    }
+    if (result == CLI_OK)
+        result = has_folder && !is_json
+                     ? cli_info_rows(&files)
+                     : print_files(&files, is_json, has_folder || files.count > 1);
+    cli_files_free(&files);
+    return result;
 }

@@ -2,6 +2,7 @@
  * library lists the reports; each becomes an option. */
 #include "cli/html/html.h"
 #include "cli/cli.h"
+#include "cli/ranks.h"
 #include "report/show.h"
 
 #include <stdlib.h>
@@ -34,6 +35,8 @@ static const cli_option own_options[] = {
 typedef struct report_request {
     cli_choice choice; /* the choice of reports */
     cli_show show;
+    cli_files files;
+    bool has_folder; /* the report `scopes` then adds up all files */
     bool is_html;
     const char *output; /* with --html; NULL: next to each trace */
 } report_request;
@@ -48,11 +51,13 @@ static void fill_syntax(report_request *request)
         .verb = "report",
         .usage = "[--REPORT...] [OPTIONS] FILE...",
         .text = "Prints tables computed from trace files (.pftrace, .pftrace.gz); without a\n"
-                "report's name, the summary. Several reports and files may be named.\n"
-                "Also reads torch.profiler's JSON and Nsight Systems' SQLite.\n\n"
+                "report's name, the summary. Several reports and files may be named. A folder\n"
+                "stands for its traces; their scopes are added up, by rank, which is the report\n"
+                "without a name. Also reads torch.profiler's JSON and Nsight Systems' SQLite.\n\n"
                 "  takt report run.pftrace\n"
                 "  takt report --scopes --rows 10 run.pftrace\n"
-                "  takt report --html run.pftrace                  writes run.html",
+                "  takt report --html run.pftrace                  writes run.html\n"
+                "  takt report runs                                scopes over the ranks of a job",
     };
     cli_choice_offer(&request->choice, takt_report_name, tkt_report_description, options,
                      OPTION_COUNT);
@@ -98,8 +103,14 @@ static int take_option(void *user, int option, const char *value)
     }
 }
 
+/* True for the report that adds up the files instead of printing a table of each. */
+static bool is_over_files(const report_request *request, const char *report)
+{
+    return request->has_folder && strcmp(report, "scopes") == 0;
+}
+
 /* Refuses options that choose tables together with --html, because the page has all tables. */
-static int check_request(const report_request *request)
+static int check_html(const report_request *request)
 {
     const cli_syntax *syntax = &request->choice.syntax;
     if (!request->is_html && request->output)
@@ -112,15 +123,57 @@ static int check_request(const report_request *request)
     return CLI_NO_ITEM;
 }
 
+/* Refuses options of single scopes with a folder, whose scopes are added up by name. */
+static int check_folder(const report_request *request)
+{
+    const takt_report_options *options = &request->show.options;
+    const char *option = options->by_arguments ? "by-arguments"
+                         : options->by_stack   ? "by-stack"
+                         : options->with_flops ? "flops"
+                         : options->all        ? "all"
+                                               : NULL;
+    for (size_t i = 0; i < request->choice.wanted_count; i++) {
+        if (option && is_over_files(request, request->choice.wanted[i]))
+            return cli_usage_error(&request->choice.syntax,
+                                   "--%s: scopes of a folder are added up by name; name its files "
+                                   "instead",
+                                   option);
+    }
+    return CLI_NO_ITEM;
+}
+
+/* Lists the traces in the folders that were named. */
+static int find_files(report_request *request)
+{
+    int result = CLI_OK;
+    for (size_t i = 0; i < request->choice.file_count && result == CLI_OK; i++) {
+        request->has_folder |= cli_is_folder(request->choice.files[i]);
+        result = cli_files_add(&request->files, request->choice.files[i]);
+    }
+    return result == CLI_OK ? CLI_NO_ITEM : result;
+}
+
 /* Returns CLI_NO_ITEM if the command line is valid, otherwise the exit status. */
 static int parse(report_request *request, int argc, char **argv)
 {
     int result = cli_choice_parse(&request->choice, argc, argv, take_option, request);
     if (result == CLI_NO_ITEM)
-        result = check_request(request);
+        result = check_html(request);
+    if (result == CLI_NO_ITEM)
+        result = find_files(request);
     if (result == CLI_NO_ITEM && request->choice.wanted_count == 0)
-        cli_choice_want(&request->choice, "summary");
+        cli_choice_want(&request->choice, request->has_folder ? "scopes" : "summary");
+    if (result == CLI_NO_ITEM && !request->is_html)
+        result = check_folder(request);
     return result;
+}
+
+static size_t table_count(const report_request *request)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < request->choice.wanted_count; i++)
+        count += is_over_files(request, request->choice.wanted[i]) ? 1 : request->files.count;
+    return count;
 }
 
 /* Prints the text between two tables and, in text and Markdown, the name of a new file. */
@@ -129,11 +182,11 @@ static void print_separator(const report_request *request, bool is_first, const 
     char clean[512];
     takt_format format = request->show.options.format;
 
-    if (format == TAKT_FORMAT_JSON && request->choice.file_count * request->choice.wanted_count > 1)
+    if (format == TAKT_FORMAT_JSON && table_count(request) > 1)
         fputs(is_first ? "[\n" : ",\n", stdout);
     else if (format != TAKT_FORMAT_JSON && !is_first)
         putchar('\n');
-    if (!new_file || request->choice.file_count == 1)
+    if (!new_file || request->files.count == 1)
         return;
     if (format == TAKT_FORMAT_TEXT)
         printf("==> %s <==\n", cli_clean(clean, sizeof clean, new_file));
@@ -160,28 +213,46 @@ static takt_status keep_first_line(void *user, const void *data, size_t size)
     return TAKT_OK;
 }
 
-static int tell_columns(const report_request *request, const takt_trace *trace, const char *report)
+/* Where a table comes from: a trace, or all files. */
+typedef struct table_source {
+    const char *name; /* the file's; NULL: all files */
+    const takt_trace *trace;
+    const cli_ranks *ranks;
+} table_source;
+
+/* `is_part`: one of several tables of a trace, which end with one line on its provenance. */
+static takt_status show_table(const table_source *from, const char *report, bool is_part,
+                              const takt_report_options *options, const takt_sink *sink)
+{
+    if (!from->trace)
+        return cli_ranks_show(from->ranks, options, sink);
+    return is_part ? tkt_report_part(from->trace, report, options, sink)
+                   : takt_report(from->trace, report, options, sink);
+}
+
+static int tell_columns(const report_request *request, const table_source *from, const char *report)
 {
     first_line columns = {.used = 0};
     takt_sink sink = {.write = keep_first_line, .user = &columns};
     takt_report_options options = {
         .struct_size = sizeof options, .format = TAKT_FORMAT_CSV, .rows = 1};
 
-    takt_report(trace, report, &options, &sink);
+    show_table(from, report, false, &options, &sink);
     return cli_usage_error(&request->choice.syntax, "--sort: %s has no column \"%s\"; it has %s",
                            report, request->show.options.sort, columns.text);
 }
 
-static int tell_failure(const report_request *request, takt_status status, const takt_trace *trace,
-                        const char *file, const char *report)
+static int tell_failure(const report_request *request, takt_status status, const table_source *from,
+                        const char *report)
 {
     if (status == TAKT_NO_SPANS)
         return cli_error("%s: %s needs spans, and this trace holds only a summary (it was recorded "
                          "with mode: summary)",
-                         file, report);
+                         from->name, report);
     if (status == TAKT_BAD_ARGUMENT && request->show.options.sort)
-        return tell_columns(request, trace, report);
-    return cli_error("%s: %s: %s", file, report, takt_status_text(status));
+        return tell_columns(request, from, report);
+    return cli_error("%s%s%s: %s", from->name ? from->name : "", from->name ? ": " : "", report,
+                     takt_status_text(status));
 }
 
 /* A sink that prints the separator before the first byte of a table. A table that fails prints
@@ -206,49 +277,84 @@ static takt_status write_table(void *user, const void *data, size_t size)
     return out.write(out.user, data, size);
 }
 
+static size_t count_tables(const report_request *request, const table_source *from)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < request->choice.wanted_count; i++)
+        count += is_over_files(request, request->choice.wanted[i]) == (from->ranks != NULL);
+    return count;
+}
+
+/* Prints the reports of one source. */
+static int print_tables(const report_request *request, const table_source *from, bool *is_first)
+{
+    int result = CLI_OK;
+    table_sink table = {.request = request, .new_file = from->name, .is_first = is_first};
+    takt_sink sink = {.write = write_table, .user = &table};
+    const takt_report_options *options = &request->show.options;
+    bool is_part = from->trace && count_tables(request, from) > 1, has_printed = false;
+
+    for (size_t i = 0; i < request->choice.wanted_count && result != CLI_USAGE; i++) {
+        const char *report = request->choice.wanted[i];
+        if (is_over_files(request, report) != (from->ranks != NULL))
+            continue;
+        table.has_begun = false;
+        takt_status status = show_table(from, report, is_part, options, &sink);
+        if (status == TAKT_IO_ERROR)
+            break; /* cli_finish() reports the reason */
+        if (status != TAKT_OK)
+            result = tell_failure(request, status, from, report);
+        has_printed |= status == TAKT_OK;
+    }
+    table.has_begun = false;
+    if (is_part && has_printed)
+        tkt_report_end(from->trace, options, &sink);
+    return result;
+}
+
 static int print_file(const report_request *request, const char *file, bool *is_first)
 {
     takt_trace *trace = cli_open_trace(file);
-    int result = CLI_OK;
-    table_sink table = {.request = request, .new_file = file, .is_first = is_first};
-    takt_sink sink = {.write = write_table, .user = &table};
-
     if (!trace)
         return CLI_FAILED;
     if (request->show.options.by_stack)
         cli_name_frames(trace);
-    const takt_report_options *options = &request->show.options;
-    size_t count = request->choice.wanted_count, printed = 0;
-    for (size_t i = 0; i < count && result != CLI_USAGE; i++) {
-        const char *name = request->choice.wanted[i];
-        table.has_begun = false;
-        takt_status status = count == 1 ? takt_report(trace, name, options, &sink)
-                                        : tkt_report_part(trace, name, options, &sink);
-        if (status == TAKT_IO_ERROR)
-            break; /* cli_finish() reports the reason */
-        if (status != TAKT_OK)
-            result = tell_failure(request, status, trace, file, name);
-        printed += status == TAKT_OK;
-    }
-    table.has_begun = false;
-    if (count > 1 && printed > 0)
-        tkt_report_end(trace, options, &sink);
+    int result = print_tables(request, &(table_source){file, trace, NULL}, is_first);
     takt_trace_release(trace);
+    return result;
+}
+
+static int print_over_files(const report_request *request, bool *is_first)
+{
+    cli_ranks ranks;
+    int result = cli_ranks_read(&request->files, &ranks);
+    if (ranks.files_read > 0) {
+        int status = print_tables(request, &(table_source){NULL, NULL, &ranks}, is_first);
+        result = status > result ? status : result;
+    }
+    cli_ranks_free(&ranks);
     return result;
 }
 
 static int print_all(const report_request *request)
 {
-    bool is_first = true;
+    const cli_choice *choice = &request->choice;
+    bool is_first = true, has_over_files = false, has_others = false;
     int result = CLI_OK;
 
-    for (size_t i = 0; i < request->choice.file_count && result != CLI_USAGE && !ferror(stdout);
-         i++) {
-        int status = print_file(request, request->choice.files[i], &is_first);
+    for (size_t i = 0; i < choice->wanted_count; i++) {
+        bool is_over = is_over_files(request, choice->wanted[i]);
+        has_over_files |= is_over;
+        has_others |= !is_over;
+    }
+    if (has_over_files)
+        result = print_over_files(request, &is_first);
+    for (size_t i = 0;
+         has_others && i < request->files.count && result != CLI_USAGE && !ferror(stdout); i++) {
+        int status = print_file(request, request->files.paths[i], &is_first);
         result = status > result ? status : result;
     }
-    if (request->show.options.format == TAKT_FORMAT_JSON &&
-        request->choice.file_count * request->choice.wanted_count > 1)
+    if (request->show.options.format == TAKT_FORMAT_JSON && table_count(request) > 1)
         fputs(is_first ? "[]\n" : "]\n", stdout);
     return result;
 }
@@ -260,12 +366,13 @@ int cli_report(int argc, char **argv)
     fill_syntax(&request);
     int result = parse(&request, argc, argv);
     if (result == CLI_NO_ITEM && request.is_html) {
-        result = cli_report_html(&request.choice.syntax, request.choice.files,
-                                 request.choice.file_count, request.output);
+        result = cli_report_html(&request.choice.syntax, request.files.paths, request.files.count,
+                                 request.output);
     } else if (result == CLI_NO_ITEM) {
         cli_show_settle(&request.show);
         result = print_all(&request);
     }
+    cli_files_free(&request.files);
     free(request.choice.files);
     return result;
 }

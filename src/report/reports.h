@@ -13,10 +13,13 @@
     REPORT(summary, ALWAYS, "one page: wall time, top scopes and activities, steps, memory, losses, advice") \
     REPORT(scopes, ALWAYS, "scopes by name: self and total CPU time, calls") \
     REPORT(tree, ALWAYS, "where time goes, by call path") \
+    REPORT(threads, ALWAYS, "what each thread did: time in scopes, waits, parts of parallel regions") \
     REPORT(timeline, ALWAYS, "every activity, in issue order") \
     REPORT(activities, ALWAYS, "activities by name: total time, count") \
     REPORT(devices, ALWAYS, "activities by device: total time, count") \
     REPORT(steps, ALWAYS, "how long steps took, recorded ones and all") \
+    REPORT(tasks, ALWAYS, "spans on tracks by name: times, how many at once") \
+    REPORT(counters, ALWAYS, "counters by name: least, mean and greatest value, change per step") \
     REPORT(memory, ALWAYS, "memory of host and devices, largest allocations, copies") \
     REPORT(kernels, WITH_CUDA, "CUDA kernels by name: times, launch shapes, occupancy") \
     REPORT(phases, ALWAYS, "phases inside kernels: times, spread over blocks, the slowest blocks") \

@@ -86,4 +86,10 @@ static inline uint64_t tkt_mean(uint64_t total, uint64_t count)
     return count ? total / count + (total % count >= count - count / 2) : 0;
 }
 
+/* The largest of `count` values by their mean; NaN if there is none. */
+static inline double tkt_imbalance(uint64_t most, uint64_t sum, uint64_t count)
+{
+    return sum ? (double)most * (double)count / (double)sum : NAN;
+}
+
 #endif

@@ -28,6 +28,11 @@ enum {
     CALLS,
     LEAST,
     MOST,
+    THREADS,
+    THREAD_LEAST,
+    THREAD_MEAN,
+    THREAD_MOST,
+    IMBALANCE,
     ARGUMENTS,
     STACK,
     FLOPS,
@@ -41,20 +46,25 @@ static const tkt_column all_columns[COLUMNS] = {
     [SELF] = {"Self CPU", "self_cpu_ns", TKT_CELL_TIME, 8, false, 1},
     [TOTAL_SHARE] = {"CPU total %", "cpu_total_percent", TKT_CELL_SHARE, 6, false, 1},
     [TOTAL] = {"CPU total", "cpu_total_ns", TKT_CELL_TIME, 1, false, 1},
-    [AVERAGE] = {"CPU time avg", "cpu_time_avg_ns", TKT_CELL_TIME, 12, false, 1},
+    [AVERAGE] = {"CPU time avg", "cpu_time_avg_ns", TKT_CELL_TIME, 13, false, 1},
     [DEVICE_SELF] = {"Self CUDA", "self_cuda_ns", TKT_CELL_TIME, 9, false, 1},
     [DEVICE_SELF_SHARE] = {"Self CUDA %", "self_cuda_percent", TKT_CELL_SHARE, 5, false, 1},
     [DEVICE_TOTAL] = {"CUDA total", "cuda_total_ns", TKT_CELL_TIME, 2, false, 1},
-    [DEVICE_AVERAGE] = {"CUDA time avg", "cuda_time_avg_ns", TKT_CELL_TIME, 13, false, 1},
-    [DEVICE_BUSY] = {"CUDA busy", "cuda_busy_ns", TKT_CELL_TIME, 14, false, 1},
+    [DEVICE_AVERAGE] = {"CUDA time avg", "cuda_time_avg_ns", TKT_CELL_TIME, 14, false, 1},
+    [DEVICE_BUSY] = {"CUDA busy", "cuda_busy_ns", TKT_CELL_TIME, 15, false, 1},
     [HOST_BYTES] = {"CPU Mem", "cpu_memory_bytes", TKT_CELL_CHANGE, 11, false, 1},
-    [HOST_SELF_BYTES] = {"Self CPU Mem", "self_cpu_memory_bytes", TKT_CELL_CHANGE, 16, false, 1},
+    [HOST_SELF_BYTES] = {"Self CPU Mem", "self_cpu_memory_bytes", TKT_CELL_CHANGE, 17, false, 1},
     [DEVICE_BYTES] = {"CUDA Mem", "cuda_memory_bytes", TKT_CELL_CHANGE, 10, false, 1},
-    [DEVICE_SELF_BYTES] = {"Self CUDA Mem", "self_cuda_memory_bytes", TKT_CELL_CHANGE, 15, false,
+    [DEVICE_SELF_BYTES] = {"Self CUDA Mem", "self_cuda_memory_bytes", TKT_CELL_CHANGE, 16, false,
                            1},
     [CALLS] = {"# of Calls", "calls", TKT_CELL_COUNT, 3, false, 1},
     [LEAST] = {"CPU time min", "cpu_time_min_ns", TKT_CELL_TIME, TKT_HIDDEN, false, 1},
     [MOST] = {"CPU time max", "cpu_time_max_ns", TKT_CELL_TIME, TKT_HIDDEN, false, 1},
+    [THREADS] = {"Threads", "threads", TKT_CELL_COUNT, 12, false, 1},
+    [THREAD_LEAST] = {"Thread min", "thread_min_ns", TKT_CELL_TIME, 18, false, 1},
+    [THREAD_MEAN] = {"Thread mean", "thread_mean_ns", TKT_CELL_TIME, 18, false, 1},
+    [THREAD_MOST] = {"Thread max", "thread_max_ns", TKT_CELL_TIME, 18, false, 1},
+    [IMBALANCE] = {"Max/mean", "thread_imbalance", TKT_CELL_NUMBER, 12, false, 1},
     [ARGUMENTS] = {"Input Shapes", "arguments", TKT_CELL_TEXT, 0, false, 1},
     [STACK] = {"Source Location", "stack", TKT_CELL_TEXT, 0, false, 1},
     [FLOPS] = {"Total FLOPs", "flops", TKT_CELL_NUMBER, 7, false, 1},
@@ -159,6 +169,19 @@ static void fill_device_cells(tkt_cell *cells, const tkt_scopes *scopes,
     cells[DEVICE_SELF_BYTES].i = is_activity ? TKT_NO_SIGNED : scope->device_self_bytes;
 }
 
+/* How even a scope's time is says something only of several threads. */
+static void fill_thread_cells(tkt_cell *cells, const tkt_scope_total *scope)
+{
+    bool is_shared = scope->threads > 1;
+    cells[THREADS].u = scope->threads ? scope->threads : TKT_NO_VALUE;
+    cells[THREAD_LEAST].u = is_shared ? scope->thread_min_ns : TKT_NO_VALUE;
+    cells[THREAD_MEAN].u =
+        is_shared ? tkt_mean(scope->thread_sum_ns, scope->threads) : TKT_NO_VALUE;
+    cells[THREAD_MOST].u = is_shared ? scope->thread_max_ns : TKT_NO_VALUE;
+    cells[IMBALANCE].d =
+        is_shared ? tkt_imbalance(scope->thread_max_ns, scope->thread_sum_ns, scope->threads) : NAN;
+}
+
 /* Fills all cells except arguments and stack, even if their columns are not shown. */
 static void fill_cells(tkt_cell *cells, const tkt_scopes *scopes, const tkt_scope_total *scope)
 {
@@ -176,6 +199,16 @@ static void fill_cells(tkt_cell *cells, const tkt_scopes *scopes, const tkt_scop
     cells[FLOPS].d = scope->flops > 0 ? scope->flops : NAN;
     cells[KIND].text = kinds[scope->kind];
     fill_device_cells(cells, scopes, scope);
+    fill_thread_cells(cells, scope);
+}
+
+static bool has_threads(const tkt_scopes *scopes)
+{
+    for (size_t i = 0; i < scopes->count; i++) {
+        if (scopes->items[i].threads > 1)
+            return true;
+    }
+    return false;
 }
 
 static bool is_wanted(size_t column, const tkt_document *document, const tkt_scopes *scopes,
@@ -195,6 +228,12 @@ static bool is_wanted(size_t column, const tkt_document *document, const tkt_sco
     case DEVICE_BYTES:
     case DEVICE_SELF_BYTES:
         return scopes->has_device_memory;
+    case THREADS:
+    case THREAD_LEAST:
+    case THREAD_MEAN:
+    case THREAD_MOST:
+    case IMBALANCE:
+        return has_threads(scopes);
     case ARGUMENTS:
         return options->by_arguments;
     case STACK:
@@ -225,7 +264,7 @@ static tkt_table *make_table(tkt_document *document, const tkt_scopes *scopes,
             columns[count].title = scale.title;
             columns[count].unit = scale.unit;
             if (scale.is_empty) /* dropped first */
-                columns[count].rank = 17;
+                columns[count].rank = 19;
         }
         if (i == TOTAL || (i == DEVICE_TOTAL && options->all))
             sort = count;
@@ -301,6 +340,10 @@ takt_status tkt_show_scopes(tkt_document *document, const takt_report_options *o
     if (scopes.has_device && options->all)
         tkt_document_add_note(document, "Calls are scopes of their own here. The time of kernels "
                                         "and copies is also in the scopes that launched them.");
+    if (has_threads(&scopes))
+        tkt_document_explain(document, "thread_imbalance",
+                             "Max/mean compares the CPU total of the busiest thread with the mean "
+                             "over the threads that called the scope: 1 is even.");
     tkt_scopes_fini(&scopes);
     return status;
 }

@@ -270,8 +270,10 @@ static takt_status group_by_arguments(grouping *g)
 {
     const takt_trace *trace = g->trace;
     takt_status status = make_span_groups(g);
-    for (uint32_t i = 0; i < trace->tracks.count && status == TAKT_OK; i++)
-        status = add_track(g, i);
+    for (uint32_t i = 0; i < trace->tracks.count && status == TAKT_OK; i++) {
+        if (trace->tracks.items[i].kind == TAKT_TRACK_THREAD)
+            status = add_track(g, i);
+    }
     if (status == TAKT_OK && g->of_span)
         status = tkt_charge(trace, &(tkt_groups){g->of_span, g->first}, true, g->scopes);
     g->scopes->has_device = tkt_has_device_activities(trace);

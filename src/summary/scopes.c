@@ -3,6 +3,7 @@
 
 #include "summary/device.h"
 #include "summary/owners.h"
+#include "summary/threads.h"
 #include "trace/devices.h"
 
 #include <string.h>
@@ -147,8 +148,9 @@ static void add_totals(grouping *g)
     }
 }
 
-/* Charges memory and busy times, which only events can tell. Sums of devices' times are discarded:
- * those of the tree also contain activities whose span was dropped. */
+/* Charges memory, busy times and times by thread, which only events and spans can tell. Sums of
+ * devices' times are discarded: those of the tree also contain activities whose span was dropped.
+ */
 static takt_status charge_events(grouping *g)
 {
     const takt_trace *trace = g->trace;
@@ -164,6 +166,8 @@ static takt_status charge_events(grouping *g)
         tkt_charge(trace, &(tkt_groups){of_site, NULL}, g->events == ALL_EVENTS, scopes);
     for (size_t i = 0; i < scopes->count; i++)
         scopes->items[i].device_self_ns = scopes->items[i].device_total_ns = 0;
+    if (status == TAKT_OK && g->events == ALL_EVENTS)
+        status = tkt_threads_spread(trace, of_site, scopes);
     tkt_free(of_site);
     return status;
 }

@@ -65,7 +65,8 @@ every_verb() {
 head -c 3000 "$takt" >program.pftrace
 echo '{"samples": []}' >chrome.pftrace
 printf '\x1f\x8b' >cut.pftrace.gz
-for file in empty.pftrace program.pftrace chrome.pftrace cut.pftrace.gz . missing; do
+mkdir folder
+for file in empty.pftrace program.pftrace chrome.pftrace cut.pftrace.gz folder missing; do
     every_verb 1 $file
 done
 

@@ -7,6 +7,7 @@
  *     random SEED                             in front of all others: a trace made by chance
  *     whole                                   the same: one with facts, arguments, work and memory
  *     run NAME | backend TEXT | device NAME | loss NUMBER COUNT | partial | summary
+ *     rank NUMBER OF
  *     began SECONDS                           after all other runs began
  *     thread NAME | async NAME                begins a track
  *     span PARENT FLAGS BEGIN END NAME        PARENT: on the same track, from 0 on; -1: none
@@ -125,7 +126,10 @@ static bool add_fact(maker *m, const char *line)
         m->trace = whole_trace();
     } else if (sscanf(line, "loss %u %llu", &number, &count) == 2 && number < TAKT_LOSS_COUNT)
         m->trace->losses[number] = count;
-    else if (sscanf(line, "phases %u", &number) == 1)
+    else if (sscanf(line, "rank %u %llu", &number, &count) == 2) {
+        m->trace->facts.rank = number;
+        m->trace->facts.world_size = (uint32_t)count;
+    } else if (sscanf(line, "phases %u", &number) == 1)
         random_phases(m->trace, &(chance){(number + UINT64_C(1)) << 32}, 200);
     else if (sscanf(line, "run %4095[^\n]", name) == 1)
         m->trace->name = text(m->trace, name);

@@ -140,7 +140,7 @@ done
 run info "$scratch/none.pftrace"
 status_is 1
 err_has '^takt: .*none\.pftrace.*No such file or directory'
-run info "$scratch"
+run info /dev/null
 status_is 1
 err_has '^takt: cannot read .*: it is not a regular file$'
 if [ "$(id -u)" != 0 ]; then

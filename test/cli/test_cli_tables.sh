@@ -71,7 +71,8 @@ for seed in 1 2 4; do
     echo "random $seed" | "$make" random.pftrace
     run export --sqlite --csv random.pftrace
     status_is 0
-    compare random.pftrace random.db random-csv scopes steps api timeline devices memory gaps launches phases
+    compare random.pftrace random.db random-csv scopes threads tasks counters steps api timeline \
+        devices memory gaps launches phases
 done
 { echo 'thread main' && echo 'phases 5'; } | "$make" phases.pftrace
 run export --sqlite --csv phases.pftrace

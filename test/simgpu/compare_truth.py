@@ -27,6 +27,7 @@ import truth_paths
 import truth_rows
 import truth_strict
 import truth_summary
+import truth_threads
 from truth_books import Books, Cycle, CYCLES
 from truth_compare import Comparisons, TOLERANCES, objections
 from truth_files import ChromeFile, PerfettoFile
@@ -97,8 +98,10 @@ def truth_of(cycle, perfetto, chrome, got):
     if chrome:
         checks.equal("chrome", "steps", chrome.steps, recorded)
     changes = truth_memory.check_changes(checks.equal, cycle, chrome) if chrome else {}
+    threads = truth_threads.Threads(chrome) if chrome else None
     reports = {
-        "scopes": truth_host.scopes(cycle), "scopes.all": truth_host.scopes_all(cycle),
+        "scopes": truth_host.scopes(cycle, threads),
+        "scopes.all": truth_host.scopes_all(cycle, threads),
         "tree": truth_host.tree(cycle, False), "tree.all": truth_host.tree(cycle, True),
         "api": truth_host.api(cycle), "steps": truth_host.steps(cycle, recorded, steps),
         "activities": truth_devices.activities(cycle), "devices": truth_devices.devices(cycle),
@@ -108,6 +111,7 @@ def truth_of(cycle, perfetto, chrome, got):
     if chrome:
         recording = truth_gaps.Recording(cycle, chrome)
         rows = truth_gaps.rows_of(recording)
+        reports["threads"] = truth_threads.threads(cycle, threads)
         reports["timeline"] = truth_devices.timeline(cycle)
         reports["gaps"] = truth_gaps.gaps(cycle, recording, rows)
         reports["launches"] = truth_gaps.launches(cycle, recording, rows)
@@ -126,8 +130,10 @@ def truth_of(cycle, perfetto, chrome, got):
 
 
 def check_empty(cycle, got):
-    """prog_truth has no timers inside kernels and compiles nothing: removes these reports."""
-    for name in [name for name in got if name.partition(".")[0] in ("phases", "compile")]:
+    """prog_truth has no timers inside kernels, tasks and counters, and compiles nothing: removes
+    these reports."""
+    empty = ("phases", "compile", "tasks", "counters")
+    for name in [name for name in got if name.partition(".")[0] in empty]:
         report = got.pop(name)
         rows = [row for table in [report, *report.get("tables", {}).values()]
                 for row in table["rows"]]

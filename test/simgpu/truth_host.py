@@ -76,19 +76,24 @@ def scope_rows(cycle, places, arguments_of=lambda name, thread: ""):
                    for scope in found]
 
 
-def scopes(cycle):
+def scopes(cycle, threads):
+    """`threads` is None where there are no spans."""
     places = without_calls(cycle.places)
     _, rows = scope_rows(cycle, places)
+    if threads:
+        threads.add_spread(rows)
     return Report(Table(["name"], rows, lambda row: -row["cpu_total_ns"]),
                   facts=totals(cycle, self_of(places)))
 
 
-def scopes_all(cycle):
+def scopes_all(cycle, threads):
     """Calls and activities are rows of their own."""
     found, rows = scope_rows(cycle, cycle.places)
     for row, (_, kind, _) in zip(rows, found):
         row["kind"] = kind
     rows += [activity_row(cycle, *group) for group in cycle.by(lambda work: work.name).items()]
+    if threads:
+        threads.add_spread(rows)
     return Report(Table(["name", "kind"], rows, lambda row: -row["cuda_total_ns"]),
                   facts=totals(cycle, self_of(cycle.places)))
 

@@ -53,8 +53,9 @@ uint32_t build_site(takt_trace *trace, const char *name)
 
 uint32_t build_track(takt_trace *trace, const char *name)
 {
-    uint32_t track = tkt_trace_add_track(trace, TAKT_TRACK_THREAD, build_string(trace, name),
-                                         100 + (uint32_t)trace->tracks.count);
+    uint32_t track =
+        tkt_trace_add_track(trace, TAKT_TRACK_THREAD, name ? build_string(trace, name) : 0,
+                            100 + (uint32_t)trace->tracks.count);
     assert_int_not_equal(track, TKT_NO_TRACK);
     return track;
 }
@@ -133,6 +134,13 @@ void build_memory_event(takt_trace *trace, const char *device, uint64_t time_ns,
                                 .span = span,
                                 .device = device ? build_string(trace, device) : 0,
                                 .kind = device ? TAKT_MEMORY_DEVICE : 0};
+}
+
+void build_counter(takt_trace *trace, const char *name, uint64_t time_ns, double value)
+{
+    tkt_counter *counter = TKT_ARRAY_ADD(&trace->counters);
+    assert_non_null(counter);
+    *counter = (tkt_counter){time_ns, value, build_string(trace, name), 0};
 }
 
 void build_int_arg(takt_trace *trace, uint32_t track, uint32_t span, const char *key, int64_t value)

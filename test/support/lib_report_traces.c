@@ -1,6 +1,22 @@
 #include "support/report_traces.h"
 #include "support/trace_build.h"
 
+/* ---- Both recordings ---- */
+
+/* Requests of 1 ms, of which two or three run at once, and their number; the energy falls. */
+static void add_tasks(takt_trace *trace, const char *other)
+{
+    uint32_t track = tkt_trace_add_track(trace, TAKT_TRACK_ASYNC, build_string(trace, "io"), 0);
+    uint32_t read = build_site(trace, "read"), write = build_site(trace, other);
+    for (uint64_t i = 0; i < 10; i++) {
+        uint64_t begin_ns = 1500000 + i * 400000;
+        build_span(trace, track, i == 4 ? write : read, TKT_NO_SPAN, begin_ns, begin_ns + 1000000);
+        build_counter(trace, "requests", begin_ns, (double)(i < 2 ? i + 1 : 3));
+    }
+    for (uint64_t i = 0; i < 3; i++)
+        build_counter(trace, "energy", 3000000 + i * 3000000, 1.5 - (double)(i * i) / 16);
+}
+
 /* ---- A solver on devices ---- */
 
 /* The recording that the golden files with CUDA show: three steps of a solver on two devices, with
@@ -155,7 +171,8 @@ takt_trace *build_cuda(void)
 {
     takt_trace *trace = build_begin(13000000);
     trace->backend = build_string(trace, "CUPTI 13.0 (130001)");
-    build_track(trace, "main");
+    uint32_t main = build_track(trace, NULL);
+    trace->facts.process_id = trace->tracks.items[main].thread_id;
     cuda_shapes shapes = cuda_add_shapes(trace);
     for (uint64_t i = 0; i < 3; i++)
         cuda_add_step(trace, &shapes, i);
@@ -165,6 +182,7 @@ takt_trace *build_cuda(void)
                    TKT_NO_TRACK, TKT_NO_SPAN);
     for (uint64_t i = 0; i < 3; i++)
         build_all_step(trace, 4000000);
+    add_tasks(trace, "write");
     cuda_add_totals(trace);
     cuda_add_phases(trace);
     cuda_add_loading(trace);
@@ -266,7 +284,8 @@ static void fluid_add_phases(takt_trace *trace)
 takt_trace *build_fluid(void)
 {
     takt_trace *trace = build_begin(13000000);
-    build_track(trace, "main");
+    uint32_t main = build_track(trace, "main");
+    trace->facts.process_id = trace->tracks.items[main].thread_id;
     fluid_sites s = {
         .step = build_site(trace, "step"),
         .neighbours = build_site_of(trace, "neighbours", TAKT_SITE_PHASE, NULL),
@@ -283,6 +302,7 @@ takt_trace *build_fluid(void)
         build_all_step(trace, 2900000 + i * i * 1000);
     trace->all_steps.simulated_seconds = 0.0005;
     fluid_add_worker(trace, &s);
+    add_tasks(trace, FLUID_HOSTILE);
     fluid_add_memory(trace);
     fluid_add_phases(trace);
     trace->losses[TAKT_LOSS_BUFFER_FULL] = 12;

@@ -24,7 +24,7 @@ uint32_t build_string(takt_trace *trace, const char *text);
 uint32_t build_site_of(takt_trace *trace, const char *name, takt_site_kind kind,
                        const char *device);
 uint32_t build_site(takt_trace *trace, const char *name);
-uint32_t build_track(takt_trace *trace, const char *name);
+uint32_t build_track(takt_trace *trace, const char *name); /* NULL: the thread has no name */
 uint32_t build_span(takt_trace *trace, uint32_t track, uint32_t site, uint32_t parent,
                     uint64_t begin_ns, uint64_t end_ns);
 
@@ -46,6 +46,7 @@ tkt_activity *build_launched(takt_trace *trace, uint32_t call, const char *devic
 uint32_t build_shape(takt_trace *trace, const tkt_shape *shape);
 void build_memory_event(takt_trace *trace, const char *device, uint64_t time_ns,
                         int64_t bytes, uint32_t track, uint32_t span);
+void build_counter(takt_trace *trace, const char *name, uint64_t time_ns, double value);
 void build_int_arg(takt_trace *trace, uint32_t track, uint32_t span, const char *key,
                    int64_t value);
 void build_step(takt_trace *trace, uint64_t number, uint64_t begin_ns, uint64_t end_ns);

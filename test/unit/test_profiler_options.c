@@ -111,8 +111,8 @@ TEST(missing_pointers_are_refused)
 }
 
 #define REPORTS                                                                                    \
-    "; use one of summary, scopes, tree, timeline, activities, devices, steps, memory, kernels, "   \
-    "phases, ops, api, launches, gaps, compile"
+    "; use one of summary, scopes, tree, threads, timeline, activities, devices, steps, tasks, "    \
+    "counters, memory, kernels, phases, ops, api, launches, gaps, compile"
 #define TRACES                                                                                     \
     "; use perfetto, chrome, folded, folded-device, stacks, stacks-device, speedscope, xplane, " \
     "all but xplane also with .gz, or tensorboard"

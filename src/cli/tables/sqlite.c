@@ -12,6 +12,7 @@
 #include <string.h>
 
 CLI_EMBED(table_views_sql, "src/cli/tables/views.sql");
+CLI_EMBED(table_views_threads_sql, "src/cli/tables/views_threads.sql");
 CLI_EMBED(table_views_devices_sql, "src/cli/tables/views_devices.sql");
 CLI_EMBED(table_views_gaps_sql, "src/cli/tables/views_gaps.sql");
 CLI_EMBED(table_views_phases_sql, "src/cli/tables/views_phases.sql");
@@ -129,9 +130,9 @@ static bool write_all(sqlite3 *db, const table_source *source)
     bool is_good = execute(db, settings);
     for (size_t i = 0; is_good && (from = table_at(i)); i++)
         is_good = write_table(db, source, from);
-    return is_good && execute(db, table_views_sql) && execute(db, table_views_devices_sql) &&
-           execute(db, table_views_gaps_sql) && execute(db, table_views_phases_sql) &&
-           execute(db, "COMMIT");
+    return is_good && execute(db, table_views_sql) && execute(db, table_views_threads_sql) &&
+           execute(db, table_views_devices_sql) && execute(db, table_views_gaps_sql) &&
+           execute(db, table_views_phases_sql) && execute(db, "COMMIT");
 }
 
 static bool write_file(const table_source *source, const char *name, const char *path)

@@ -47,6 +47,14 @@ WITH host AS (
            min(duration_ns) AS min_ns, max(duration_ns) AS max_ns, total(flops) AS flops,
            min(spans.id) AS first
     FROM spans JOIN paths ON paths.id = spans.path WHERE NOT is_call GROUP BY paths.name
+), thread AS (
+    SELECT paths.name, sum(CASE WHEN is_recursive THEN 0 ELSE duration_ns END) AS ns
+    FROM spans JOIN paths ON paths.id = spans.path WHERE NOT is_call GROUP BY paths.name, track
+), spread AS (
+    SELECT name, count(*) AS threads, CASE WHEN count(*) > 1 THEN min(ns) END AS min_ns,
+           CASE WHEN count(*) > 1 THEN sum(ns) END AS sum_ns,
+           CASE WHEN count(*) > 1 THEN max(ns) END AS max_ns
+    FROM thread GROUP BY name
 ), launched AS (
     SELECT n.name, a.begin_ns, a.end_ns, CASE WHEN n.is_own THEN a.duration_ns ELSE 0 END AS self_ns,
            max(a.end_ns) OVER (PARTITION BY n.name ORDER BY a.begin_ns
@@ -87,9 +95,14 @@ SELECT host.name, coalesce(100.0 * host.self_ns / host_ns, 0) AS self_cpu_percen
        coalesce(host_self_bytes, 0) AS self_cpu_memory_bytes,
        coalesce(device_bytes, 0) AS cuda_memory_bytes,
        coalesce(device_self_bytes, 0) AS self_cuda_memory_bytes, calls,
-       min_ns AS cpu_time_min_ns, max_ns AS cpu_time_max_ns, nullif(flops, 0) AS flops,
-       first AS first_span
-FROM host CROSS JOIN whole LEFT JOIN device ON device.name = host.name
+       host.min_ns AS cpu_time_min_ns, host.max_ns AS cpu_time_max_ns, threads,
+       spread.min_ns AS thread_min_ns,
+       CAST(round(1.0 * sum_ns / threads) AS INTEGER) AS thread_mean_ns,
+       spread.max_ns AS thread_max_ns,
+       1.0 * spread.max_ns * threads / nullif(sum_ns, 0) AS thread_imbalance,
+       nullif(flops, 0) AS flops, first AS first_span
+FROM host CROSS JOIN whole JOIN spread ON spread.name = host.name
+     LEFT JOIN device ON device.name = host.name
      LEFT JOIN allocated ON allocated.name = host.name
 ORDER BY host.total_ns DESC, first;
 

@@ -1,0 +1,158 @@
+/* The threads report: what each thread did, and what the other threads ran while the main thread
+ * was in a scope. */
+#include "report/show.h"
+
+#include "summary/threads.h"
+
+#include <stdio.h>
+
+enum {
+    THREAD,
+    THREAD_ID,
+    SPANS,
+    IN_SCOPES,
+    IN_SCOPES_SHARE,
+    NO_WAIT_COLUMNS,
+    WAITED = NO_WAIT_COLUMNS,
+    WAITED_SHARE,
+    WAITED_IN,
+    COLUMNS
+};
+
+static const tkt_column columns[COLUMNS] = {
+    [THREAD] = {"Thread", "thread", TKT_CELL_TEXT, 0, true, 1},
+    [THREAD_ID] = {"Id", "thread_id", TKT_CELL_COUNT, 5, false, 1},
+    [SPANS] = {"Spans", "spans", TKT_CELL_COUNT, 4, false, 1},
+    [IN_SCOPES] = {"In scopes", "scope_time_ns", TKT_CELL_TIME, 0, false, 1},
+    [IN_SCOPES_SHARE] = {"In scopes %", "scope_time_percent", TKT_CELL_SHARE, 1, false, 1},
+    [WAITED] = {"Waited", "waited_ns", TKT_CELL_TIME, 2, false, 1},
+    [WAITED_SHARE] = {"Waited %", "waited_percent", TKT_CELL_SHARE, 3, false, 1},
+    [WAITED_IN] = {"Most of it in", "waited_in", TKT_CELL_TEXT, 3, true, 1},
+};
+
+enum {
+    REGION,
+    PART,
+    THREADS,
+    CALLS,
+    TOTAL,
+    LEAST,
+    MEAN,
+    MEAN_SHARE,
+    MOST,
+    IMBALANCE,
+    PART_COLUMNS
+};
+
+static const tkt_column part_columns[PART_COLUMNS] = {
+    [REGION] = {"Main was in", "region", TKT_CELL_TEXT, 0, true, 1},
+    [PART] = {"Threads ran", "name", TKT_CELL_TEXT, 0, true, 1},
+    [THREADS] = {"Threads", "threads", TKT_CELL_COUNT, 2, false, 1},
+    [CALLS] = {"# of Calls", "calls", TKT_CELL_COUNT, 6, false, 1},
+    [TOTAL] = {"Total", "total_ns", TKT_CELL_TIME, 0, false, 1},
+    [LEAST] = {"Min", "min_ns", TKT_CELL_TIME, 5, false, 1},
+    [MEAN] = {"Mean", "mean_ns", TKT_CELL_TIME, 4, false, 1},
+    [MEAN_SHARE] = {"Mean %", "mean_percent", TKT_CELL_SHARE, 3, false, 1},
+    [MOST] = {"Max", "max_ns", TKT_CELL_TIME, 4, false, 1},
+    [IMBALANCE] = {"Max/mean", "imbalance", TKT_CELL_NUMBER, 1, false, 1},
+};
+
+/* Its name, "main" or "thread 1234". */
+static const char *name_of(tkt_document *document, const tkt_track *track, bool is_main)
+{
+    char text[32];
+    if (track->name)
+        return tkt_trace_text(document->trace, track->name);
+    if (is_main)
+        return "main";
+    int length = snprintf(text, sizeof text, "thread %u", track->thread_id);
+    return tkt_document_copy(document, text, (size_t)length);
+}
+
+static bool has_waits(const tkt_threads *threads)
+{
+    for (size_t i = 0; i < threads->count; i++) {
+        if (threads->items[i].wait_ns > 0)
+            return true;
+    }
+    return false;
+}
+
+static void add_thread(tkt_document *document, const tkt_thread_time *thread)
+{
+    const takt_trace *trace = document->trace;
+    const tkt_track *track = &trace->tracks.items[thread->track];
+    uint64_t wall_ns = tkt_wall_ns(&trace->facts);
+    tkt_cell *row = tkt_table_add_row(&document->tables[0]);
+    row[THREAD].text = name_of(document, track, thread->is_main);
+    row[THREAD_ID].u = track->thread_id;
+    row[SPANS].u = track->spans.count;
+    row[IN_SCOPES].u = thread->scope_ns;
+    row[IN_SCOPES_SHARE].d = tkt_share(thread->scope_ns, wall_ns);
+    if (document->tables[0].column_count == NO_WAIT_COLUMNS)
+        return;
+    row[WAITED].u = thread->wait_ns;
+    row[WAITED_SHARE].d = tkt_share(thread->wait_ns, wall_ns);
+    row[WAITED_IN].text = thread->wait_name ? tkt_trace_text(trace, thread->wait_name) : NULL;
+}
+
+static void add_part(const takt_trace *trace, tkt_table *table, const tkt_thread_part *part)
+{
+    tkt_cell *row = tkt_table_add_row(table);
+    row[REGION].text = tkt_trace_text(trace, part->region);
+    row[PART].text = tkt_trace_text(trace, part->name);
+    row[THREADS].u = part->threads;
+    row[CALLS].u = part->calls;
+    row[TOTAL].u = part->total_ns;
+    row[LEAST].u = part->min_ns;
+    row[MEAN].u = tkt_mean(part->total_ns, part->threads);
+    row[MEAN_SHARE].d = tkt_share(part->total_ns, part->region_ns * part->threads);
+    row[MOST].u = part->max_ns;
+    row[IMBALANCE].d = tkt_imbalance(part->max_ns, part->total_ns, part->threads);
+}
+
+static takt_status show(tkt_document *document, const tkt_threads *threads)
+{
+    size_t count = has_waits(threads) ? COLUMNS : NO_WAIT_COLUMNS;
+    tkt_table *table = tkt_document_add_table(document, "threads", columns, count, threads->count);
+    tkt_table *parts = tkt_document_add_table(document, "regions", part_columns, PART_COLUMNS,
+                                              threads->parts.count);
+    if (!table || !parts)
+        return TAKT_NO_MEMORY;
+    table->weight = IN_SCOPES;
+    table->sort = TKT_NO_COLUMN;
+    table->default_rows = 100;
+    for (size_t i = 0; i < threads->count; i++)
+        add_thread(document, &threads->items[i]);
+    parts->heading = "What threads ran while main was in a scope:";
+    parts->is_hidden_empty = true;
+    parts->weight = parts->sort = TOTAL;
+    parts->default_rows = 20;
+    for (size_t i = 0; i < threads->parts.count; i++)
+        add_part(document->trace, parts, &threads->parts.items[i]);
+    return TAKT_OK;
+}
+
+takt_status tkt_show_threads(tkt_document *document, const takt_report_options *options)
+{
+    tkt_threads threads = {0};
+    (void)options;
+    document->nothing = "No threads";
+    takt_status status = tkt_threads_of(document->trace, &threads);
+    if (status == TAKT_OK)
+        status = show(document, &threads);
+    if (status == TAKT_OK) {
+        tkt_document_add_fact(document, "wall_ns", "Wall time", TKT_CELL_TIME,
+                              (tkt_cell){.u = tkt_wall_ns(&document->trace->facts)});
+        tkt_document_add_note(document, "Percentages of threads are of the wall time.");
+        tkt_document_explain(document, "waited_ns",
+                             "Waited is time in calls that wait for devices, and in scopes that "
+                             "have \"wait\" or \"_barrier\" in their name.");
+    }
+    if (threads.parts.count > 0)
+        tkt_document_explain(document, "mean_percent",
+                             "Min, mean and max are those of a thread's total; mean %% is of the "
+                             "time that main spent in the scope.");
+    tkt_threads_fini(&threads);
+    return status;
+}

@@ -1,0 +1,123 @@
+/* Figures of counters. The trace has the samples of all counters in one list, sorted by time. They
+ * are first sorted by counter, so that each counter's figures need only its own samples. */
+#include "summary/counters.h"
+
+#include <math.h>
+
+/* The samples of one counter, sorted by time. */
+typedef struct series {
+    const tkt_counter **items;
+    size_t count;
+} series;
+
+static void add_values(const series *s, uint64_t end_ns, tkt_counter_figures *figures)
+{
+    double sum = 0, time_ns = 0, plain_sum = 0;
+    size_t finite = 0;
+    for (size_t i = 0; i < s->count; i++) {
+        double value = s->items[i]->value;
+        uint64_t from_ns = s->items[i]->time_ns;
+        uint64_t until_ns = i + 1 < s->count ? s->items[i + 1]->time_ns : end_ns;
+        double held_ns = until_ns > from_ns ? (double)(until_ns - from_ns) : 0;
+        if (!isfinite(value))
+            continue;
+        figures->min = fmin(figures->min, value);
+        figures->max = fmax(figures->max, value);
+        sum += value * held_ns;
+        time_ns += held_ns;
+        plain_sum += value;
+        finite++;
+    }
+    if (finite > 0) /* values that held no time are averaged plainly */
+        figures->mean = time_ns > 0 ? sum / time_ns : plain_sum / (double)finite;
+}
+
+/* A sample at a boundary belongs to the step that begins there. */
+static void add_change(const takt_trace *trace, const series *s, tkt_counter_figures *figures)
+{
+    double change = 0;
+    size_t steps = 0, begun = 0;
+    for (size_t i = 0; i < trace->steps.count; i++) {
+        const tkt_step *step = &trace->steps.items[i];
+        while (begun < s->count && s->items[begun]->time_ns < step->begin_ns)
+            begun++;
+        size_t ended = begun;
+        while (ended < s->count && s->items[ended]->time_ns < step->end_ns)
+            ended++;
+        if (begun > 0) {
+            change += s->items[ended - 1]->value - s->items[begun - 1]->value;
+            steps++;
+        }
+        begun = ended;
+    }
+    if (steps > 0)
+        figures->change = change / (double)steps;
+}
+
+static bool add_counter(const takt_trace *trace, const series *s, tkt_counter_list *out)
+{
+    tkt_counter_figures *figures = TKT_ARRAY_ADD(out);
+    if (!figures)
+        return false;
+    *figures = (tkt_counter_figures){.name = s->items[0]->name,
+                                     .samples = s->count,
+                                     .first = s->items[0]->value,
+                                     .last = s->items[s->count - 1]->value,
+                                     .min = NAN,
+                                     .mean = NAN,
+                                     .max = NAN,
+                                     .change = NAN};
+    add_values(s, trace->facts.end_ns, figures);
+    add_change(trace, s, figures);
+    return true;
+}
+
+/* Sets ends[n], for each name n, to the end of its samples in the sorted list, and lists the names
+ * in order of first appearance. Returns the number of names. */
+static size_t find_places(const takt_trace *trace, size_t *ends, uint32_t *names)
+{
+    size_t count = 0, end = 0;
+    for (size_t i = 0; i < trace->counters.count; i++) {
+        uint32_t name = trace->counters.items[i].name;
+        if (ends[name]++ == 0)
+            names[count++] = name;
+    }
+    for (size_t i = 0; i < count; i++) {
+        size_t samples = ends[names[i]];
+        ends[names[i]] = end;
+        end += samples;
+    }
+    return count;
+}
+
+static bool add_counters(const takt_trace *trace, size_t *ends, uint32_t *names,
+                         const tkt_counter **sorted, tkt_counter_list *out)
+{
+    size_t count = find_places(trace, ends, names), first = 0;
+    for (size_t i = 0; i < trace->counters.count; i++) {
+        const tkt_counter *sample = &trace->counters.items[i];
+        sorted[ends[sample->name]++] = sample;
+    }
+    for (size_t i = 0; i < count; i++) {
+        series s = {sorted + first, ends[names[i]] - first};
+        if (!add_counter(trace, &s, out))
+            return false;
+        first = ends[names[i]];
+    }
+    return true;
+}
+
+takt_status tkt_counters_of(const takt_trace *trace, tkt_counter_list *out)
+{
+    if (!trace->facts.has_spans)
+        return TAKT_NO_SPANS;
+    size_t count = trace->counters.count + 1;
+    size_t *ends = tkt_alloc_zeroed(trace->strings.count * sizeof *ends);
+    uint32_t *names = tkt_alloc(count * sizeof *names);
+    const tkt_counter **sorted = tkt_alloc(count * sizeof *sorted);
+    bool has_memory = ends && names && sorted && add_counters(trace, ends, names, sorted, out);
+    tkt_free(ends);
+    tkt_free(names);
+    tkt_free(sorted);
+    return has_memory ? TAKT_OK : TAKT_NO_MEMORY;
+}

@@ -1,0 +1,72 @@
+/* Spans on tracks of their own. They are sorted by begin and may overlap. A heap for each entry
+ * holds the ends of its spans that still run; its greatest size is the number at once. */
+#include "summary/tasks.h"
+
+/* By entry: the ends of running spans. */
+typedef TKT_ARRAY_OF(tkt_heap) heap_list;
+
+/* True if there is a heap for each entry. */
+static bool add_heaps(tkt_task_list *tasks, heap_list *running)
+{
+    while (running->count < tasks->times.count) {
+        tkt_heap *heap = TKT_ARRAY_ADD(running);
+        uint64_t *at_once = heap ? TKT_ARRAY_ADD(&tasks->at_once) : NULL;
+        if (heap)
+            *heap = (tkt_heap){0};
+        if (!at_once)
+            return false;
+        *at_once = 0;
+    }
+    return true;
+}
+
+static bool add_task(tkt_task_list *tasks, heap_list *running, uint32_t track, uint32_t name,
+                     const tkt_span *span)
+{
+    tkt_named *named = tkt_nameds_find(&tasks->times, name, track);
+    if (!named || !add_heaps(tasks, running))
+        return false;
+    named->shape = track;
+    tkt_stats_add(&named->stats, span->end_ns - span->begin_ns);
+    if (named->histogram)
+        tkt_histogram_add(named->histogram, span->end_ns - span->begin_ns);
+    tasks->times.total_ns += span->end_ns - span->begin_ns;
+
+    size_t entry = (size_t)(named - tasks->times.items);
+    tkt_heap *heap = &running->items[entry];
+    while (heap->count > 0 && heap->items[0].key <= span->begin_ns)
+        tkt_heap_take(heap);
+    if (!tkt_heap_add(heap, span->end_ns, 0))
+        return false;
+    if (heap->count > tasks->at_once.items[entry])
+        tasks->at_once.items[entry] = heap->count;
+    return true;
+}
+
+takt_status tkt_tasks_of(const takt_trace *trace, tkt_task_list *out)
+{
+    heap_list running = {0};
+    bool has_memory = true;
+    if (!trace->facts.has_spans)
+        return TAKT_NO_SPANS;
+    for (uint32_t i = 0; i < trace->tracks.count; i++) {
+        const tkt_track *track = &trace->tracks.items[i];
+        if (track->kind != TAKT_TRACK_ASYNC)
+            continue;
+        for (size_t s = 0; s < track->spans.count && has_memory; s++) {
+            const tkt_span *span = &track->spans.items[s];
+            uint32_t name = trace->sites.items[tkt_span_site(span)].name;
+            has_memory = add_task(out, &running, i, name, span);
+        }
+    }
+    for (size_t i = 0; i < running.count; i++)
+        TKT_ARRAY_FREE(&running.items[i]);
+    TKT_ARRAY_FREE(&running);
+    return has_memory ? TAKT_OK : TAKT_NO_MEMORY;
+}
+
+void tkt_tasks_fini(tkt_task_list *tasks)
+{
+    tkt_nameds_fini(&tasks->times);
+    TKT_ARRAY_FREE(&tasks->at_once);
+}

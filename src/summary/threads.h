@@ -1,0 +1,45 @@
+/* What each thread did: its time in scopes and in waits, how evenly threads shared a scope's work,
+ * and what the others ran while the main thread was in a scope. Only a trace with spans knows. */
+#ifndef TKT_SUMMARY_THREADS_H
+#define TKT_SUMMARY_THREADS_H
+
+#include "summary/scopes.h"
+#include "trace/model.h"
+
+typedef struct tkt_thread_time {
+    uint32_t track;
+    bool     is_main;
+    uint64_t scope_ns;  /* sum of outermost scopes */
+    uint64_t wait_ns;   /* sum of outermost waits */
+    uint32_t wait_name; /* string: the wait with the most of this time; 0: it never waited */
+} tkt_thread_time;
+
+/* Scopes that threads other than the main thread opened outermost while the main thread was in one
+ * scope, the region. The main thread's own scopes of these names count too, if they are directly in
+ * the region. */
+typedef struct tkt_thread_part {
+    uint32_t region; /* string: the main thread's scope */
+    uint32_t name;   /* string: what the threads ran */
+    uint32_t threads;
+    uint64_t calls;
+    uint64_t total_ns; /* over all threads, as are the next two */
+    uint64_t min_ns;
+    uint64_t max_ns;
+    uint64_t region_ns; /* the main thread's time in outermost scopes of the region's name */
+} tkt_thread_part;
+
+typedef struct tkt_threads {
+    TKT_ARRAY(tkt_thread_time); /* the main thread first, then by thread id */
+    TKT_ARRAY_OF(tkt_thread_part) parts; /* in order of first appearance */
+} tkt_threads; /* starts as {0} */
+
+/* TAKT_NO_SPANS, TAKT_NO_MEMORY. */
+takt_status tkt_threads_of(const takt_trace *trace, tkt_threads *out);
+void tkt_threads_fini(tkt_threads *threads); /* call it after a failure too */
+
+/* Adds to each of `scopes` how its total time was spread over threads. of_site[s] is the index of
+ * site s in `scopes`, or TKT_NO_GROUP. TAKT_NO_MEMORY. */
+takt_status tkt_threads_spread(const takt_trace *trace, const uint32_t *of_site,
+                               tkt_scopes *scopes);
+
+#endif
