@@ -186,6 +186,14 @@ function fail(text) {
     byId('progress').textContent = text;
 }
 
+/* Prepares the timeline's tracks one by one, so that it opens at once and nothing waits for it. */
+async function prepareTracks(trace) {
+    for (const track of trace.tracks) {
+        await new Promise((resolve) => setTimeout(resolve, 20));
+        linesOf(track);
+    }
+}
+
 async function main() {
     if (!('DecompressionStream' in window)) {
         fail('This browser cannot unpack the data (it has no DecompressionStream). Chrome 123, '
@@ -195,11 +203,13 @@ async function main() {
     let page = null;
     setUpTheme(() => page?.recolor());
     try {
-        const trace = await readTrace((text) => byId('progress').textContent = text);
+        const trace = await readTrace();
         chooseColors(trace);
         page = new Page(trace);
         byId('progress').remove();
         document.body.dataset.state = 'ready';
+        performance.mark('ready');
+        prepareTracks(trace);
     } catch (error) {
         fail(`The data of this page cannot be read: ${error.message}`);
         throw error;

@@ -223,11 +223,18 @@ function makeMemoryPlot(trace, series, ontime) {
     });
 }
 
-/* Returns the longest gaps of a device between its first and last activity. */
+/* Returns the longest gaps of a device between its first and last activity, longest first. */
 function longestGaps(trace, device, most) {
     const busy = busyOf(trace, device);
     const gaps = [];
-    for (let i = 1; i + 1 < busy.length; i += 2)
-        gaps.push({begin: busy[i], end: busy[i + 1], duration: busy[i + 1] - busy[i]});
-    return gaps.sort((a, b) => b.duration - a.duration).slice(0, most);
+    for (let i = 1; i + 1 < busy.length; i += 2) {
+        const duration = busy[i + 1] - busy[i];
+        if (gaps.length === most && duration <= gaps[most - 1].duration)
+            continue;
+        const place = gaps.findIndex((gap) => gap.duration < duration);
+        gaps.splice(place < 0 ? gaps.length : place, 0,
+            {begin: busy[i], end: busy[i + 1], duration});
+        gaps.length = Math.min(most, gaps.length);
+    }
+    return gaps;
 }
