@@ -42,18 +42,22 @@ class Page {
     constructor(trace) {
         this.trace = trace;
         this.timeline = new Timeline(trace);
-        const names = new Set([...trace.tracks, trace.waits].filter((track) => track.count)
+        this.names = new Set([...trace.tracks, trace.waits].filter((track) => track.count)
             .flatMap((track) => namesOf(trace, track)));
-        this.options = {hasName: (name) => names.has(name), onname: (name) => {
-            this.open('timeline');
-            this.timeline.select(null);
-            searchFor(this.timeline, name);
-        }};
+        this.options = {
+            hasName: (name) => this.names.has(name),
+            onabout: (name) => this.showName(name),
+            onname: (name) => {
+                this.open('timeline');
+                this.timeline.select(null);
+                searchFor(this.timeline, name);
+            },
+        };
         const canShow = trace.facts.has_spans;
         this.options.ongap = canShow && ((begin, length) =>
             this.onrange(trace.begin + begin, trace.begin + begin + length));
         this.onstep = canShow && ((step) => (this.open('timeline'), showStep(this.timeline, step)));
-        this.timeline.onrow = (id, name) => this.showRow(id, name);
+        this.timeline.page = this;
         this.ontime = canShow && ((time) => this.onrange(time, time));
         this.pages = pagesOf(this);
         this.build();
@@ -128,6 +132,28 @@ class Page {
         head.tabIndex = -1;
         head.focus();
         head.scrollIntoView({block: 'center', inline: 'nearest'});
+    }
+
+    /* Goes to an event on the timeline. */
+    onevent(target) {
+        this.open('timeline');
+        this.timeline.select(target);
+        this.timeline.zoomTo(target);
+    }
+
+    /* Shows everything about a name. */
+    showName(name, isNoted = this.current !== 'name' || name !== this.name) {
+        if (!this.names.has(name))
+            return;
+        this.name = name;
+        this.fillName?.();
+        this.open('name', isNoted);
+    }
+
+    /* Shows a name in the flame graph, with a kind of its nodes. */
+    showFlame(name, kind) {
+        this.open('flame');
+        this.flame.showName(name, kind);
     }
 
     moveTab(event) {
