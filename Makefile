@@ -15,6 +15,7 @@
 ##   simgpu         builds stand-ins for CUDA's libraries in B/simgpu
 ##   sim-demo       runs a CUDA sample on the stand-ins
 ##   bench          measures what Takt costs on this machine
+##   bench-page     measures a page with a million spans in Chromium
 ##   check-gpu      runs test/gpu and the CUDA samples on this machine's GPU
 ##   bench-gpu      measures what Takt costs programs that use the GPU
 ##   gpu-kit        puts both into one folder, B/gpu-kit, for a machine with a GPU but no toolkit
@@ -51,8 +52,8 @@ MAKEFLAGS += --no-builtin-rules --no-print-directory
 .SECONDARY:
 .SECONDEXPANSION:
 .PHONY: all libs demo demo-built sim-demo check check-built check-long check-long-built simgpu \
-        bench bench-built crash crash-built fuzz fuzz-built fuzz-coverage coverage coverage-built \
-        faults check-aarch64 check-emulated check-compilers check-compilers-built check-tests \
+        bench bench-built bench-page crash crash-built fuzz fuzz-built fuzz-coverage coverage \
+        coverage-built faults check-aarch64 check-emulated check-compilers check-compilers-built check-tests \
         amalgamation check-gpu bench-gpu gpu-built gpu-kit gpu-kit-built stress stress-built \
         check-layers include-graph check-symbols abi-record install uninstall format clean help FORCE
 
@@ -547,6 +548,9 @@ bench:
 
 bench-built: $(B)/takt-bench $(user_bench) libs $(BIN)/takt
 	@$(test_env) $(B)/takt-bench
+
+bench-page: $(BIN)/takt $(sim_libs) $(B)/test/simgpu/prog_large
+	@$(test_env) test/html/bench_page.sh
 
 check-gpu bench-gpu:
 	@$(if $(toolkit),,echo 'make $@ needs nvcc: set CUDA_HOME' >&2 && exit 1)

@@ -29,7 +29,7 @@ output: {directory: $scratch/$1, traces: [perfetto]}" >"$scratch/$1.yaml"
 }
 simulate sim trace
 simulate summary summary
-for report in summary timeline activities scopes kernels; do
+for report in summary timeline activities scopes kernels tree; do
     "$takt" report --$report --json --rows all "$scratch/sim/sim.0.pftrace" >"$scratch/$report.json"
 done
 
@@ -37,10 +37,12 @@ done
     --output.directory "$scratch/fluid" >"$scratch/out" 2>&1 ||
     { echo "sph fails: $(cat "$scratch/out")" && exit 1; }
 page fluid "$scratch/fluid/sph.0.pftrace"
+"$takt" report --tree --json --rows all "$scratch/fluid/sph.0.pftrace" >"$scratch/fluid-tree.json"
 "$build/test/html/prog_hostile" "$scratch/hostile.pftrace" && page hostile "$scratch/hostile.pftrace"
 "$build/test/html/prog_hostile" "$scratch/empty.pftrace" nothing && page empty "$scratch/empty.pftrace"
 
-node "$here/page_test.js" "$scratch" && node "$here/ways_test.js" "$scratch"
+node "$here/page_test.js" "$scratch" && node "$here/ways_test.js" "$scratch" &&
+    node "$here/views_test.js" "$scratch"
 status=$?
 [ $status = 0 ] && finish "pages open, and do what they are asked to; pictures in $build/html/pictures"
 exit $status

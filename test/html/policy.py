@@ -15,7 +15,7 @@ import sys
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import page_data  # noqa: E402
 
-MOST_BYTES = 300 << 10  # beside the data
+MOST_BYTES = 250 << 10  # beside the data
 INERT = {"text/plain", "application/json"}
 LOADING = {"src", "href", "srcset", "action", "formaction", "data", "poster", "background", "ping"}
 failures = []

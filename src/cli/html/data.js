@@ -2,12 +2,22 @@
  * arrays, with one object per track and none per event. */
 'use strict';
 
+/* Older browsers do not have Uint8Array.fromBase64(). */
+function bytesOfBase64(text) {
+    if (Uint8Array.fromBase64)
+        return Uint8Array.fromBase64(text);
+    const binary = atob(text);
+    const bytes = new Uint8Array(binary.length);
+    for (let i = 0; i < bytes.length; i++)
+        bytes[i] = binary.charCodeAt(i);
+    return bytes;
+}
+
 /* Feeds base64 to a stream, in pieces to keep the strings small. */
 async function writePacked(packed, writer) {
     const piece = 1 << 20;
     for (let at = 0; at < packed.length; at += piece)
-        await writer.write(
-            Uint8Array.from(atob(packed.slice(at, at + piece)), (c) => c.charCodeAt(0)));
+        await writer.write(bytesOfBase64(packed.slice(at, at + piece)));
     await writer.close();
 }
 
@@ -26,35 +36,19 @@ async function inflate(id) {
     }
 }
 
-/* Reads columns. Each begins with its size. */
-class Columns {
-    constructor(bytes) {
+/* Reads the values of one column, which must use up all of its bytes. */
+class Column {
+    constructor(bytes, count) {
         this.bytes = bytes;
-        this.view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-        this.position = 0;
+        this.count = count;
     }
 
-    /* Returns the end of the next column, and moves to its first value. */
-    open() {
-        if (this.position + 4 > this.bytes.length)
-            throw new Error('the data end too early');
-        const end = this.position + 4 + this.view.getUint32(this.position, true);
-        this.position += 4;
-        return end;
-    }
-
-    close(end) {
-        if (this.position !== end || end > this.bytes.length)
-            throw new Error('a column has not the size that it should have');
-    }
-
-    /* Reads `count` varints into an array of the given type. Bit operations would cut numbers to 32
-     * bits; this arithmetic is exact up to 2^53. */
-    varints(count, Type = Int32Array) {
-        const end = this.open();
+    /* Reads varints into an array of the given type. Bit operations would cut numbers to 32 bits;
+     * this arithmetic is exact up to 2^53. */
+    varints(Type = Int32Array) {
+        const {bytes, count} = this;
         const values = new Type(count);
-        const bytes = this.bytes;
-        let at = this.position;
+        let at = 0;
         for (let i = 0; i < count; i++) {
             let byte = bytes[at++];
             let value = byte & 127;
@@ -64,73 +58,108 @@ class Columns {
             }
             values[i] = value;
         }
-        this.position = at;
-        this.close(end);
-        return values;
+        return this.complete(at, values);
     }
 
     /* Reads deltas and returns their running sums, such as begin times. */
-    sums(count) {
-        const values = this.varints(count, Float64Array);
-        for (let i = 1; i < count; i++)
-            values[i] += values[i - 1];
-        return values;
+    sums() {
+        return addUp(this.varints(Float64Array));
     }
 
     /* Reads varints that may be negative. */
-    zigzags(count) {
-        const values = this.varints(count, Float64Array);
-        for (let i = 0; i < count; i++)
+    zigzags() {
+        const values = this.varints(Float64Array);
+        for (let i = 0; i < values.length; i++)
             values[i] = values[i] % 2 ? -(values[i] + 1) / 2 : values[i] / 2;
         return values;
     }
 
-    doubles(count) {
-        const end = this.open();
-        const values = new Float64Array(count);
-        for (let i = 0; i < count; i++, this.position += 8)
-            values[i] = this.view.getFloat64(this.position, true);
-        this.close(end);
+    doubles() {
+        const {buffer, byteOffset, byteLength} = this.bytes;
+        const view = new DataView(buffer, byteOffset, byteLength);
+        const values = new Float64Array(Math.min(this.count, byteLength >> 3));
+        for (let i = 0; i < values.length; i++)
+            values[i] = view.getFloat64(8 * i, true);
+        return this.complete(8 * values.length, values);
+    }
+
+    complete(size, values) {
+        if (size !== this.bytes.length || values.length !== this.count)
+            throw new Error('a column has not the size that it should have');
         return values;
     }
 }
 
-function readSpans(columns, count) {
-    return {
-        begin: columns.sums(count),
-        duration: columns.varints(count, Float64Array),
-        what: columns.varints(count), /* index into trace.sites */
-        depth: columns.varints(count),
-        flags: columns.varints(count, Uint8Array),
-        args: columns.varints(count),
-        stack: columns.varints(count),
-    };
+/* Replaces each value by the sum of all up to it. */
+function addUp(values) {
+    for (let i = 1; i < values.length; i++)
+        values[i] += values[i - 1];
+    return values;
 }
 
-function readActivities(columns, count) {
-    const events = {
-        begin: columns.sums(count),
-        duration: columns.varints(count, Float64Array),
-        what: columns.varints(count), /* index into trace.shapes */
-        depth: columns.varints(count),
-        track: columns.varints(count),
-        launch: columns.varints(count),
-        scope: columns.varints(count),
-        scopeName: columns.varints(count),
-        correlation: columns.zigzags(count),
-    };
-    for (let i = 1; i < count; i++)
-        events.correlation[i] += events.correlation[i - 1];
+/* Cuts the data into columns. Each begins with its size. */
+class Columns {
+    constructor(bytes) {
+        this.bytes = bytes;
+        this.view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+        this.position = 0;
+    }
+
+    next(count) {
+        const begin = this.position + 4;
+        const end = begin <= this.bytes.length ?
+            begin + this.view.getUint32(this.position, true) : Infinity;
+        if (end > this.bytes.length)
+            throw new Error('the data end too early');
+        this.position = end;
+        return new Column(this.bytes.subarray(begin, end), count);
+    }
+}
+
+/* Reads the columns of a track: {name: how to read it}. Each is decoded when it is first used, so
+ * the page need not wait for those that it does not show. */
+function readLater(columns, count, readers) {
+    const events = {};
+    for (const [name, read] of Object.entries(readers)) {
+        const column = columns.next(count);
+        Object.defineProperty(events, name, {configurable: true, enumerable: true, get() {
+            const values = read(column);
+            Object.defineProperty(events, name, {value: values});
+            return values;
+        }});
+    }
     return events;
 }
 
+const sums = (column) => column.sums();
+const varints = (column) => column.varints();
+const longs = (column) => column.varints(Float64Array);
+
+const spanColumns = {
+    begin: sums,
+    duration: longs,
+    what: varints, /* index into trace.sites */
+    depth: varints,
+    flags: (column) => column.varints(Uint8Array),
+    args: varints,
+    stack: varints,
+};
+const activityColumns = {
+    begin: sums,
+    duration: longs,
+    what: varints, /* index into trace.shapes */
+    depth: varints,
+    track: varints,
+    launch: varints,
+    scope: varints,
+    scopeName: varints,
+    correlation: (column) => addUp(column.zigzags()),
+};
+
 /* Converts changes of memory to the bytes allocated after each event. */
 function readMemory(columns, info) {
-    const time = columns.sums(info.count);
-    const value = columns.zigzags(info.count);
-    for (let i = 1; i < info.count; i++)
-        value[i] += value[i - 1];
-    return {...info, time, value};
+    return {...info, time: columns.next(info.count).sums(),
+        value: addUp(columns.next(info.count).zigzags())};
 }
 
 /* Returns the first free row for each wait, because waits may overlap. If more than 64 overlap,
@@ -148,51 +177,39 @@ function firstFreeRows(begin, duration) {
 
 function readWaits(columns, count) {
     const events = {
-        begin: columns.sums(count),
-        duration: columns.varints(count, Float64Array),
-        what: columns.varints(count), /* takt_wait_kind */
-        context: columns.varints(count),
-        stream: columns.varints(count, Float64Array),
+        begin: columns.next(count).sums(),
+        duration: longs(columns.next(count)),
+        what: columns.next(count).varints(), /* takt_wait_kind */
+        context: columns.next(count).varints(),
+        stream: longs(columns.next(count)),
     };
     events.depth = firstFreeRows(events.begin, events.duration);
     const rows = events.depth.reduce((most, depth) => Math.max(most, depth + 1), 0);
     return {kind: 'wait', name: 'waits for devices', group: 'host', count, hidden: 0, rows, events};
 }
 
-/* Shows progress and lets the browser paint. Limited to ten times a second, because each call costs
- * some milliseconds. */
-let lastBreath = -Infinity;
-
-async function breathe(progress, text) {
-    if (performance.now() - lastBreath < 100)
-        return;
-    progress(text);
-    await new Promise((resolve) => setTimeout(resolve));
-    lastBreath = performance.now();
-}
-
-async function readTrace(progress) {
+async function readTrace() {
     const trace = JSON.parse(byId('facts').textContent);
     if (trace.format !== 1)
         throw new Error(`the data are of format ${trace.format}, which this page does not know`);
-    await breathe(progress, 'Unpacking\u2026');
     Object.assign(trace, JSON.parse(new TextDecoder().decode(await inflate('lists'))));
     const columns = new Columns(await inflate('data'));
 
     for (const [i, track] of trace.tracks.entries()) {
-        await breathe(progress, `Reading track ${i + 1} of ${trace.tracks.length}\u2026`);
         track.id = i;
-        track.events = (track.kind === 'stream' ? readActivities : readSpans)(columns, track.count);
+        track.events = readLater(columns, track.count,
+            track.kind === 'stream' ? activityColumns : spanColumns);
     }
-    trace.counters = trace.counters.map((info) => (
-        {...info, time: columns.sums(info.count), value: columns.doubles(info.count)}));
+    trace.counters = trace.counters.map((info) => ({...info,
+        time: columns.next(info.count).sums(), value: columns.next(info.count).doubles()}));
     trace.memory = trace.memory.map((info) => readMemory(columns, info));
+    const next = (object) => columns.next(object.count);
     const {marks, waits, steps} = trace;
-    trace.marks = {count: marks.count, time: columns.sums(marks.count),
-        name: columns.varints(marks.count), track: columns.varints(marks.count)};
+    trace.marks = {count: marks.count, time: next(marks).sums(), name: next(marks).varints(),
+        track: next(marks).varints()};
     trace.waits = {...readWaits(columns, waits.count), id: trace.tracks.length};
-    trace.steps = {count: steps.count, begin: columns.sums(steps.count),
-        duration: columns.varints(steps.count, Float64Array), number: columns.sums(steps.count)};
+    trace.steps = {count: steps.count, begin: next(steps).sums(),
+        duration: longs(next(steps)), number: next(steps).sums()};
     trace.begin = trace.facts.begin_ns;
     trace.end = Math.max(trace.facts.end_ns, trace.begin + 1);
     return trace;

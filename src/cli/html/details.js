@@ -169,16 +169,20 @@ function makeStack(frames) {
         make('ol', {}, frames.map((frame) => make('li', {}, makeName(frame, 1000)))));
 }
 
-/* Returns the id of the tab with a row for an event's name, or undefined. */
-function pageOfRow(trace, {track, event}) {
-    const name = eventName(trace, track, event);
+/* Returns the id of the tab with a row for a name, or undefined. */
+function tableOfName(trace, name, kind) {
     const has = (report) => (trace.tables[report]?.rows ?? []).some((row) =>
         row.name === name || row.operation === name || row.activity === name);
-    if (isCall(track, event))
+    if (kind === 'call')
         return has('api') ? 'api' : undefined;
-    if (has('scopes') && track.kind !== 'stream')
+    if (has('scopes') && kind !== 'activity')
         return 'scopes';
     return ['kernels', 'ops', 'activities'].some(has) ? 'kernels' : undefined;
+}
+
+/* Returns the kind of an event as in the flame graph. */
+function nodeKind(track, event) {
+    return track.kind === 'stream' ? 'activity' : isCall(track, event) ? 'call' : 'scope';
 }
 
 /* Makes buttons that zoom to this event, show its name's row in the tables, and find all events of
@@ -186,11 +190,15 @@ function pageOfRow(trace, {track, event}) {
 function eventButtons(timeline, target) {
     const {trace} = timeline;
     const name = eventName(trace, target.track, target.event);
-    const id = pageOfRow(trace, target);
+    const kind = nodeKind(target.track, target.event);
+    const id = tableOfName(trace, name, kind);
     return make('div', {class: 'buttons'},
-        id ? makeButton('Show in the table', () => timeline.onrow(id, name)) : null,
+        id ? makeButton('Show in the table', () => timeline.page.showRow(id, name)) : null,
         makeButton('Zoom to it', () => timeline.zoomTo(target), {title: 'Enter, F'}),
-        makeButton('Find all of this name', () => searchFor(timeline, name)));
+        makeButton('Find all of this name', () => searchFor(timeline, name)),
+        makeButton('All about this name', () => timeline.page.showName(name)),
+        ['stream', 'thread'].includes(target.track.kind) ? makeButton('In the flame graph',
+            () => timeline.page.showFlame(name, kind)) : null);
 }
 
 function showEvent(timeline, target) {

@@ -42,18 +42,22 @@ class Page {
     constructor(trace) {
         this.trace = trace;
         this.timeline = new Timeline(trace);
-        const names = new Set([...trace.tracks, trace.waits].filter((track) => track.count)
+        this.names = new Set([...trace.tracks, trace.waits].filter((track) => track.count)
             .flatMap((track) => namesOf(trace, track)));
-        this.options = {hasName: (name) => names.has(name), onname: (name) => {
-            this.open('timeline');
-            this.timeline.select(null);
-            searchFor(this.timeline, name);
-        }};
+        this.options = {
+            hasName: (name) => this.names.has(name),
+            onabout: (name) => this.showName(name),
+            onname: (name) => {
+                this.open('timeline');
+                this.timeline.select(null);
+                searchFor(this.timeline, name);
+            },
+        };
         const canShow = trace.facts.has_spans;
         this.options.ongap = canShow && ((begin, length) =>
             this.onrange(trace.begin + begin, trace.begin + begin + length));
         this.onstep = canShow && ((step) => (this.open('timeline'), showStep(this.timeline, step)));
-        this.timeline.onrow = (id, name) => this.showRow(id, name);
+        this.timeline.page = this;
         this.ontime = canShow && ((time) => this.onrange(time, time));
         this.pages = pagesOf(this);
         this.build();
@@ -130,6 +134,28 @@ class Page {
         head.scrollIntoView({block: 'center', inline: 'nearest'});
     }
 
+    /* Goes to an event on the timeline. */
+    onevent(target) {
+        this.open('timeline');
+        this.timeline.select(target);
+        this.timeline.zoomTo(target);
+    }
+
+    /* Shows everything about a name. */
+    showName(name, isNoted = this.current !== 'name' || name !== this.name) {
+        if (!this.names.has(name))
+            return;
+        this.name = name;
+        this.fillName?.();
+        this.open('name', isNoted);
+    }
+
+    /* Shows a name in the flame graph, with a kind of its nodes. */
+    showFlame(name, kind) {
+        this.open('flame');
+        this.flame.showName(name, kind);
+    }
+
     moveTab(event) {
         const step = {ArrowRight: 1, ArrowLeft: -1}[event.key];
         const place = this.pages.findIndex(([id]) => id === this.current);
@@ -186,6 +212,14 @@ function fail(text) {
     byId('progress').textContent = text;
 }
 
+/* Prepares the timeline's tracks one by one, so that it opens at once and nothing waits for it. */
+async function prepareTracks(trace) {
+    for (const track of trace.tracks) {
+        await new Promise((resolve) => setTimeout(resolve, 20));
+        linesOf(track);
+    }
+}
+
 async function main() {
     if (!('DecompressionStream' in window)) {
         fail('This browser cannot unpack the data (it has no DecompressionStream). Chrome 123, '
@@ -195,11 +229,13 @@ async function main() {
     let page = null;
     setUpTheme(() => page?.recolor());
     try {
-        const trace = await readTrace((text) => byId('progress').textContent = text);
+        const trace = await readTrace();
         chooseColors(trace);
         page = new Page(trace);
         byId('progress').remove();
         document.body.dataset.state = 'ready';
+        performance.mark('ready');
+        prepareTracks(trace);
     } catch (error) {
         fail(`The data of this page cannot be read: ${error.message}`);
         throw error;

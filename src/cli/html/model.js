@@ -76,9 +76,9 @@ function eachActivityOf(trace, track, event, key, f) {
     for (const stream of trace.tracks) {
         if (stream.kind !== 'stream')
             continue;
-        const column = stream.events[key];
+        const {[key]: column, track: host} = stream.events;
         for (let i = 0; i < stream.count; i++)
-            if (column[i] === event + 1 && stream.events.track[i] === track.id + 1)
+            if (column[i] === event + 1 && host[i] === track.id + 1)
                 f(stream, i);
     }
 }
@@ -111,25 +111,35 @@ function stepAt(trace, time) {
     return step >= 0 && time < begin[step] + duration[step] ? step : -1;
 }
 
-/* Merges two sorted lists of disjoint intervals [begin, end, begin, end, ...]. */
+/* Merges two lists of intervals [begin, end, begin, end, ...], each in order of begin, into one
+ * list of disjoint intervals. */
 function mergeIntervals(a, b) {
-    const merged = [];
+    const merged = new Float64Array(a.length + b.length);
+    let count = 0;
     for (let i = 0, j = 0; i < a.length || j < b.length;) {
-        const from = j >= b.length || (i < a.length && a[i] <= b[j]) ? a : b;
-        const at = from === a ? (i += 2) - 2 : (j += 2) - 2;
-        if (merged.length && from[at] <= merged.at(-1))
-            merged[merged.length - 1] = Math.max(merged.at(-1), from[at + 1]);
+        const isFirst = j >= b.length || (i < a.length && a[i] <= b[j]);
+        const begin = isFirst ? a[i] : b[j];
+        const end = isFirst ? a[i + 1] : b[j + 1];
+        if (isFirst)
+            i += 2;
         else
-            merged.push(from[at], from[at + 1]);
+            j += 2;
+        if (count > 0 && begin <= merged[count - 1]) {
+            merged[count - 1] = Math.max(merged[count - 1], end);
+        } else {
+            merged[count++] = begin;
+            merged[count++] = end;
+        }
     }
-    return merged;
+    return merged.subarray(0, count);
 }
 
-function lineIntervals(line) {
-    const intervals = new Float64Array(2 * line.index.length);
-    for (let i = 0; i < line.index.length; i++) {
-        intervals[2 * i] = line.begin[i];
-        intervals[2 * i + 1] = line.end[i];
+function trackIntervals(track) {
+    const {begin, duration} = track.events;
+    const intervals = new Float64Array(2 * track.count);
+    for (let i = 0; i < track.count; i++) {
+        intervals[2 * i] = begin[i];
+        intervals[2 * i + 1] = begin[i] + duration[i];
     }
     return intervals;
 }
@@ -138,9 +148,12 @@ function lineIntervals(line) {
 function busyOf(trace, device) {
     trace.busy ??= new Map();
     if (!trace.busy.has(device)) {
-        const lines = trace.tracks.filter((t) => t.kind === 'stream' && t.group === device)
-            .flatMap(linesOf);
-        trace.busy.set(device, lines.map(lineIntervals).reduce(mergeIntervals, []));
+        const lists = trace.tracks.filter((t) => t.kind === 'stream' && t.group === device)
+            .map(trackIntervals);
+        do
+            lists.push(mergeIntervals(lists.shift() ?? [], lists.shift() ?? []));
+        while (lists.length > 1);
+        trace.busy.set(device, lists[0]);
     }
     return trace.busy.get(device);
 }

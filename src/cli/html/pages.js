@@ -135,6 +135,8 @@ function pagesOf(page) {
     return [
         ['overview', 'Overview', makeOverview, true],
         ['timeline', 'Timeline', makeTimelinePage, true],
+        ['flame', 'Flame graph', makeFlamePage, flameTrees(trace).length > 0],
+        ['name', 'One name', makeNamePage, page.names.size > 0],
         ['scopes', 'Scopes', simple('scopes'), has('scopes')],
         ['tree', 'Tree', simple('tree'), has('tree')],
         ['kernels', 'Kernels', simple('kernels', 'ops', 'activities'),

@@ -42,24 +42,51 @@ function paintEvent(pen, track, line, i, y, height) {
         paintLabel(pen, eventName(pen.trace, track, event), fill, x, end, y + height / 2);
 }
 
-/* Paints events [from, to), each narrower than a pixel, as one column. Its opacity is the share
- * that they cover, its colour that of the longest event. */
-function paintMerged(pen, track, line, from, to, column, y, height) {
-    const {context} = pen;
+/* Columns of events narrower than a pixel. Neighbours of the same colour and nearly the same
+ * opacity become one rectangle, because each rectangle costs the browser as much as a long event. */
+class MergedColumns {
+    constructor(context, y, height) {
+        Object.assign(this, {context, y, height, x: 0, width: 0, fill: '', alpha: 0});
+    }
+
+    add(column, fill, alpha) {
+        if (this.width && fill === this.fill && alpha === this.alpha &&
+            column === this.x + this.width) {
+            this.width++;
+            return;
+        }
+        this.flush();
+        Object.assign(this, {x: column, width: 1, fill, alpha});
+    }
+
+    flush() {
+        if (!this.width)
+            return;
+        this.context.globalAlpha = this.alpha;
+        this.context.fillStyle = this.fill;
+        this.context.fillRect(this.x, this.y, this.width, this.height);
+        this.width = 0;
+    }
+}
+
+/* Adds events [from, to), each narrower than a pixel, as one column. Its opacity is the share that
+ * they cover, its colour that of the longest event. */
+function mergeEvents(pen, track, line, from, to, column, merged) {
     const share = Math.min(1, (line.sum[to] - line.sum[from]) * pen.scale);
     const isHit = !line.hits || line.hits[to] > line.hits[from];
-    context.globalAlpha = (0.45 + 0.55 * share) * (isHit ? 1 : 0.18);
     const longest = line.index[line.longest.best(from, to)];
-    context.fillStyle = eventColor(pen.trace, track, longest);
-    context.fillRect(column, y, 1, height);
+    merged.add(column, eventColor(pen.trace, track, longest),
+        (0.45 + 0.55 * Math.round(share * 16) / 16) * (isHit ? 1 : 0.18));
 }
 
 function paintLine(pen, track, line, y, height) {
     const {begin, end} = line;
     const pixel = 1 / pen.scale;
     const last = lowerBound(begin, pen.end);
+    const merged = new MergedColumns(pen.context, y, height);
     for (let i = lowerBound(end, pen.begin); i < last;) {
         if (end[i] - begin[i] >= pixel) {
+            merged.flush();
             paintEvent(pen, track, line, i++, y, height);
             continue;
         }
@@ -67,9 +94,10 @@ function paintLine(pen, track, line, y, height) {
         let next = lowerBound(begin, pen.begin + (column + 1) * pixel, i + 1);
         if (next - 1 > i && end[next - 1] - begin[next - 1] >= pixel)
             next--; /* it begins in this column but extends beyond it */
-        paintMerged(pen, track, line, i, next, column, y, height);
+        mergeEvents(pen, track, line, i, next, column, merged);
         i = next;
     }
+    merged.flush();
     pen.context.globalAlpha = 1;
 }
 

@@ -1,11 +1,14 @@
 /* The current place as the fragment of the address. A place can be sent to anybody with the same
  * page, and Back returns from the timeline to a table. Examples: "#scopes"; "#timeline/BEGIN:END"
- * in ns since the begin of the recording; the same with "/TRACK.EVENT", the selected event. */
+ * in ns since the begin of the recording; the same with "/TRACK.EVENT", the selected event;
+ * "#name/NAME", where encodeURIComponent() has escaped the name. */
 'use strict';
 
 function placeText(page) {
     const {timeline, trace, current} = page;
     const {begin, end, selected} = timeline;
+    if (current === 'name' && page.name)
+        return `#name/${encodeURIComponent(page.name)}`;
     if (current !== 'timeline' || (!selected && timeline.isWhole()))
         return `#${current}`;
     const chosen = selected ? `/${selected.track.id}.${selected.event}` : '';
@@ -19,8 +22,23 @@ function eventAt(trace, id, event) {
     return track && event < track.count ? {track, event: Number(event)} : null;
 }
 
+/* Returns the name in "#name/NAME", or null. */
+function nameAt(page, fragment) {
+    try {
+        const name = decodeURIComponent(/^#name\/(.+)$/s.exec(fragment)?.[1] ?? '');
+        return page.names.has(name) ? name : null;
+    } catch {
+        return null; /* not an escaped text */
+    }
+}
+
 /* False if the page has no such place. */
 function goToPlace(page, fragment) {
+    const name = nameAt(page, fragment);
+    if (name !== null) {
+        page.showName(name, false);
+        return true;
+    }
     const place = /^#(\w+)(?:\/(-?\d+):(-?\d+))?(?:\/(\d+)\.(\d+))?$/.exec(fragment);
     if (!place || !page.pages.some(([id]) => id === place[1]))
         return false;

@@ -14,7 +14,11 @@ function drawAxis(pen, top, text) {
     }
 }
 
-function drawTicks(pen, from, to, text) {
+function drawTicks(pen, {x: [from, to], xTicks, xText: text}) {
+    for (const [value, label] of xTicks ?? [])
+        pen.add('text', {x: pen.x(value), y: pen.bottom + 16, class: 'tick middle'}, label);
+    if (xTicks)
+        return;
     const step = niceStep((to - from) / Math.max(2, pen.right / 130));
     for (let n = Math.ceil(from / step); n * step <= to; n++)
         pen.add('text', {x: pen.x(n * step), y: pen.bottom + 16, class: 'tick middle'},
@@ -29,8 +33,9 @@ function drawLevel(pen, value, text) {
 }
 
 /* options: label: spoken text; x: [from, to]; y: greatest value; xText, yText: (value, distance of
- * ticks); height; margin: space for names of levels on the right; draw(pen); onclick(x): called
- * with the position on the x axis; tip(x): text for a position. */
+ * ticks); xTicks: [value, text] of each tick, instead of xText; height; margin: space for names of
+ * levels on the right; draw(pen); onclick(x): called with the position on the x axis; tip(x): text
+ * for a position. */
 function makePlot(options) {
     const height = options.height ?? 170;
     const svg = makeSvg('svg', {role: 'img', 'aria-label': options.label, height});
@@ -56,7 +61,7 @@ function makePlot(options) {
         svg.setAttribute('viewBox', `0 0 ${pen.right + margin} ${height}`);
         svg.replaceChildren();
         drawAxis(pen, options.y, options.yText);
-        drawTicks(pen, from, to, options.xText);
+        drawTicks(pen, options);
         options.draw(pen);
     };
     new ResizeObserver(draw).observe(figure);
@@ -82,16 +87,15 @@ function stepLevels(trace) {
     return {median: recorded.median_ns ?? NaN, p99: recorded.p99_ns ?? NaN};
 }
 
-/* Plots the duration of each recorded step. */
-function makeStepPlot(trace, onstep) {
-    const {number, duration, count} = trace.steps;
-    const {median, p99} = stepLevels(trace);
-    const longest = new Pyramid(duration), least = new Pyramid(duration, -1);
-    const most = duration[longest.best(0, count)];
+/* Plots a time of each recorded step. what: its name; levels: [value, text]. */
+function plotSteps(trace, values, {what, levels, onstep}) {
+    const {number, count} = trace.steps;
+    const longest = new Pyramid(values), least = new Pyramid(values, -1);
+    const most = values[longest.best(0, count)];
     const stepOf = (x) => Math.min(count - 1, Math.max(0, Math.round(x)));
     return makePlot({
-        label: `Durations of ${pluralText(count, 'recorded step')}: median ${timeText(median)}, `
-            + (p99 > 0 ? `99th percentile ${timeText(p99)}, ` : '') + `longest ${timeText(most)}`,
+        label: `${what} in ${pluralText(count, 'recorded step')}: `
+            + `${levels.map(([, text]) => text).join(', ')}, longest ${timeText(most)}`,
         x: [0, Math.max(1, count - 1)], y: most * 1.04, margin: 118,
         xText: (i) => (Number.isInteger(i) && i < count ? `step ${number[i]}` : ''),
         yText: tickText,
@@ -102,21 +106,30 @@ function makeStepPlot(trace, onstep) {
                 const from = Math.floor(i * count / columns);
                 const to = Math.max(from + 1, Math.floor((i + 1) * count / columns));
                 const x = pen.x(count === 1 ? 0.5 : from);
-                const low = pen.y(duration[least.best(from, to)]);
-                const high = pen.y(duration[longest.best(from, to)]);
+                const low = pen.y(values[least.best(from, to)]);
+                const high = pen.y(values[longest.best(from, to)]);
                 path += `${i ? 'L' : 'M'}${x} ${low}L${x} ${high}`;
                 if (columns <= 120)
                     pen.add('circle', {cx: x, cy: high, r: 2.5, class: 'dot'});
             }
             pen.add('path', {d: path, class: 'curve'});
-            if (median > 0)
-                drawLevel(pen, median, `median ${timeText(median)}`);
-            if (p99 - median > most * 0.1)
-                drawLevel(pen, p99, `p99 ${timeText(p99)}`);
+            for (const [value, text] of levels)
+                drawLevel(pen, value, text);
         },
         onclick: onstep && ((x) => onstep(stepOf(x))),
-        tip: (x) => `step ${number[stepOf(x)]}: ${timeText(duration[stepOf(x)])}`,
+        tip: (x) => `step ${number[stepOf(x)]}: ${timeText(values[stepOf(x)])}`,
     });
+}
+
+/* Plots the duration of each recorded step. */
+function makeStepPlot(trace, onstep) {
+    const {median, p99} = stepLevels(trace);
+    const most = trace.steps.duration.reduce((a, b) => Math.max(a, b), 0);
+    const levels = [[median, `median ${timeText(median)}`]];
+    if (p99 - median > most * 0.1)
+        levels.push([p99, `p99 ${timeText(p99)}`]);
+    return plotSteps(trace, trace.steps.duration, {what: 'Durations', onstep,
+        levels: levels.filter(([value]) => value > 0)});
 }
 
 /* Plots how many recorded steps had which duration. */
@@ -223,11 +236,18 @@ function makeMemoryPlot(trace, series, ontime) {
     });
 }
 
-/* Returns the longest gaps of a device between its first and last activity. */
+/* Returns the longest gaps of a device between its first and last activity, longest first. */
 function longestGaps(trace, device, most) {
     const busy = busyOf(trace, device);
     const gaps = [];
-    for (let i = 1; i + 1 < busy.length; i += 2)
-        gaps.push({begin: busy[i], end: busy[i + 1], duration: busy[i + 1] - busy[i]});
-    return gaps.sort((a, b) => b.duration - a.duration).slice(0, most);
+    for (let i = 1; i + 1 < busy.length; i += 2) {
+        const duration = busy[i + 1] - busy[i];
+        if (gaps.length === most && duration <= gaps[most - 1].duration)
+            continue;
+        const place = gaps.findIndex((gap) => gap.duration < duration);
+        gaps.splice(place < 0 ? gaps.length : place, 0,
+            {begin: busy[i], end: busy[i + 1], duration});
+        gaps.length = Math.min(most, gaps.length);
+    }
+    return gaps;
 }

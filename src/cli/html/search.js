@@ -105,10 +105,9 @@ const keyTexts = [
     ['?', 'these keys'],
 ];
 
-function makeKeys() {
+function makeKeys(texts) {
     return make('details', {class: 'keys'}, make('summary', {}, 'Keys'),
-        make('div', {class: 'sheet'}, makeList(keyTexts.map(([key, text]) =>
-            [key, text]), 'keylist')));
+        make('div', {class: 'sheet'}, makeList(texts, 'keylist')));
 }
 
 function makeToolbar(timeline) {
@@ -132,5 +131,5 @@ function makeToolbar(timeline) {
         search.output, make('span', {class: 'space'}),
         makeButton('+', () => timeline.zoom(0.5), {'aria-label': 'Zoom in', title: 'W'}),
         makeButton('\u2212', () => timeline.zoom(2), {'aria-label': 'Zoom out', title: 'S'}),
-        makeButton('Fit', () => timeline.fit(), {title: '0'}), timeline.keys = makeKeys());
+        makeButton('Fit', () => timeline.fit(), {title: '0'}), timeline.keys = makeKeys(keyTexts));
 }

@@ -127,18 +127,22 @@ class Table {
     }
 
     nameParts(node, name) {
-        const {onname, hasName} = this.options;
-        const label = onname && (!hasName || hasName(name)) ? makeButton(makeName(name),
-            () => onname(name), {class: 'link', title: 'Show on the timeline'}) : makeName(name);
+        const {onname, onabout, hasName} = this.options;
+        const hasEvents = !hasName || hasName(name);
+        const label = onname && hasEvents ? makeButton(makeName(name), () => onname(name),
+            {class: 'link', title: 'Show on the timeline'}) : makeName(name);
+        const about = onabout && hasEvents ? makeButton('', () => onabout(name),
+            {class: 'about', title: 'All about this name',
+                'aria-label': `All about ${cutText(visibleText(name), 80)}`}) : '';
         if (!this.isTree)
-            return [label];
+            return [label, about];
         const toggle = node.children.length ? makeButton(make('span', {class: 'arrow'}),
             () => this.toggle(node), {class: 'toggle', 'aria-expanded': String(node.isOpen),
                 'aria-label': `Below ${cutText(visibleText(name), 80)}`}) :
             make('span', {class: 'toggle'});
         const indent = make('span', {class: 'indent'});
         indent.style.setProperty('width', `${node.depth * 1.1}rem`);
-        return [indent, toggle, label];
+        return [indent, toggle, label, about];
     }
 
     toggle(node) {
@@ -168,7 +172,8 @@ function makeFilter(table) {
 }
 
 /* Makes a table with filter, buttons and title. Options: label; title; heading: its tag; sort: a
- * column; onname: called with a clicked row's name; hasName: true for names that can be clicked;
+ * column; onname: called with a clicked row's name; onabout: likewise, for everything about it;
+ * hasName: true for names that can be clicked;
  * ongap: called with begin (since the begin of the recording) and length of a clicked gap. */
 function makeTable(report, options) {
     if (!report.rows.length)

@@ -1,0 +1,89 @@
+/* A long run for `make bench-page`: a million spans, nested four deep, and about a million
+ * activities, on two threads and four streams of a stand-in GPU. The environment's profiler
+ * records it. Argument: the number of steps. */
+#include "simgpu/driver.h"
+
+#include <takt/takt.h>
+
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#define KERNELS 6
+#define STREAMS 4
+#define PARTS 8
+#define LAUNCHES 61 /* of one part */
+
+static const char *const names[KERNELS] = {"density", "forces", "advance",
+                                           "sort",    "cells",  "reduce"};
+static CUcontext context;
+static CUfunction kernels[KERNELS];
+static CUstream streams[STREAMS];
+
+static void check(CUresult result)
+{
+    if (result == 0)
+        return;
+    fprintf(stderr, "CUDA fails: %d\n", (int)result);
+    _exit(3);
+}
+
+static void begin_cuda(void)
+{
+    CUmodule module;
+    check(cuInit(0));
+    check(cuDevicePrimaryCtxRetain(&context, 0));
+    check(cuCtxSetCurrent(context));
+    check(cuModuleLoadData(&module, "none"));
+    for (int i = 0; i < KERNELS; i++)
+        check(cuModuleGetFunction(&kernels[i], module, names[i]));
+    for (int i = 0; i < STREAMS; i++)
+        check(cuStreamCreate(&streams[i], 1));
+}
+
+static void launch(int kernel, int stream)
+{
+    check(cuLaunchKernel(kernels[kernel], 8, 1, 1, 64, 1, 1, 0, streams[stream], NULL, NULL));
+}
+
+static void launch_part(int first_stream, int part)
+{
+    TAKT_SCOPE("part");
+    for (int i = 0; i < LAUNCHES; i++)
+        launch((i * i + part) % KERNELS, first_stream + i % 2);
+}
+
+static void launch_half(int first_stream)
+{
+    TAKT_SCOPE("half");
+    for (int part = 0; part < PARTS; part++)
+        launch_part(first_stream, part);
+}
+
+static void *work(void *steps)
+{
+    check(cuCtxSetCurrent(context));
+    for (int i = 0; i < *(int *)steps; i++)
+        launch_half(2);
+    return NULL;
+}
+
+int main(int argc, char **argv)
+{
+    int steps = argc > 1 ? atoi(argv[1]) : 1000;
+    pthread_t thread;
+
+    begin_cuda();
+    takt_profiler_start(NULL);
+    pthread_create(&thread, NULL, work, &steps);
+    for (int i = 0; i < steps; i++) {
+        launch_half(0);
+        if (i + 1 == steps)
+            pthread_join(thread, NULL);
+        takt_profiler_step(NULL);
+    }
+    check(cuCtxSynchronize());
+    printf("%d steps, %d launches\n", steps, steps * 2 * PARTS * LAUNCHES);
+    return 0;
+}
