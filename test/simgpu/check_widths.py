@@ -147,7 +147,7 @@ def main():
         hello = [os.path.join(BIN, "samples", "hello")]
         check("a program", "output.width:", lambda w: on_terminal(w, hello), repeats=False)
         # The key that the line names is followed, and so is --width, on any terminal.
-        text = on_terminal(60, [TAKT, "report", "--scopes", "--width", "200", trace])
+        text = on_terminal(60, [TAKT, "report", "--scopes", "--width", "300", trace])
         assert "not shown" not in text and max(map(len, text.split("\n"))) > 160
     print("tables fit terminals of", *WIDTHS, "columns, and name what does not fit")
     return 0
