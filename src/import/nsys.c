@@ -191,6 +191,7 @@ takt_status imp_nsys_read(const char *path, takt_trace **out, takt_error *error)
             fail(&nsys, TAKT_NO_MEMORY, takt_status_text(TAKT_NO_MEMORY));
     }
     tkt_map_fini(&nsys.strings);
+    tkt_map_fini(&nsys.calls);
     tkt_map_fini(&nsys.domains);
     tkt_map_fini(&nsys.categories);
     imp_build_fini(&nsys.build);

@@ -21,6 +21,7 @@ typedef struct imp_nsys {
     takt_status status;
     imp_build build;
     tkt_map strings;    /* id in the file -> string of the trace */
+    tkt_map calls;      /* id of a name -> category << 32 | name, strings of the trace */
     tkt_map domains;    /* NVTX domain -> string */
     tkt_map categories; /* NVTX domain << 32 | category -> string */
     int64_t real_ns;    /* CLOCK_REALTIME of time 0 */

@@ -163,6 +163,8 @@ static const char *part_end(const char *at)
 
 static name_parts split(const char *text)
 {
+    if (!strchr(text, ','))
+        return (name_parts){.name = text, .size = strlen(text)};
     name_parts parts = {.name = text, .size = (size_t)(part_end(text) - text)};
     for (size_t i = 0; i < 3; i++) {
         const char *head = strstr(text, part_heads[i]);
@@ -231,6 +233,16 @@ static void take_start_end(imp_nsys *nsys, sqlite3_stmt *row, const imp_what *wh
         imp_build_async(&nsys->build, track, what, begin_ns, end_ns);
 }
 
+/* The name of a range without its parts; `string` is all of it. */
+static uint32_t name_of(imp_nsys *nsys, uint32_t string, const name_parts *parts)
+{
+    uint64_t step;
+    if (imp_step_number(parts->name, parts->size, &step))
+        return imp_build_string(&nsys->build, "ProfilerStep", 12);
+    return parts->name[parts->size] ? imp_build_string(&nsys->build, parts->name, parts->size)
+                                    : string;
+}
+
 static void take_nvtx(imp_nsys *nsys, sqlite3_stmt *row)
 {
     int type = sqlite3_column_int(row, NVTX_TYPE);
@@ -238,12 +250,9 @@ static void take_nvtx(imp_nsys *nsys, sqlite3_stmt *row)
     bool is_free = type == EVENT_START_END || type == EVENT_TEXT_START_END;
     if (!is_nested && !is_free && type != EVENT_MARK)
         return;
-    const char *text = tkt_trace_text(nsys->build.trace, nvtx_text(nsys, row));
-    name_parts parts = split(text);
-    uint64_t step;
-    bool is_step = imp_step_number(parts.name, parts.size, &step);
-    imp_what what = {.name = is_step ? imp_build_string(&nsys->build, "ProfilerStep", 12)
-                                     : imp_build_string(&nsys->build, parts.name, parts.size),
+    uint32_t string = nvtx_text(nsys, row);
+    name_parts parts = split(tkt_trace_text(nsys->build.trace, string));
+    imp_what what = {.name = name_of(nsys, string, &parts),
                      .category = nvtx_category(nsys, row),
                      .kind = TAKT_SITE_SCOPE};
     if (is_nested)
@@ -271,18 +280,29 @@ static uint32_t without_version(imp_nsys *nsys, uint32_t name)
     return has_version ? imp_build_string(&nsys->build, text, (size_t)(version - text)) : name;
 }
 
+/* What a call of this name shows; found once for each name. */
+static imp_what describe_call(imp_nsys *nsys, int64_t name_id)
+{
+    uint64_t *known = tkt_map_put(&nsys->calls, (uint64_t)name_id);
+    nsys->build.is_short |= !known;
+    if (known && !*known) {
+        uint32_t name = without_version(nsys, imp_nsys_string(nsys, name_id));
+        bool is_runtime = strncmp(tkt_trace_text(nsys->build.trace, name), "cuda", 4) == 0;
+        const char *category = is_runtime ? "cuda_runtime" : "cuda_driver";
+        *known = (uint64_t)imp_build_string(&nsys->build, category, strlen(category)) << 32 | name;
+    }
+    return (imp_what){.name = known ? (uint32_t)*known : 0,
+                      .category = known ? (uint32_t)(*known >> 32) : 0,
+                      .kind = TAKT_SITE_CALL};
+}
+
 static void take_call(imp_nsys *nsys, sqlite3_stmt *row)
 {
     uint64_t begin_ns, end_ns;
     imp_row *thread = imp_nsys_row(nsys, imp_column_u64(row, 2));
     if (!thread || !imp_nsys_times(nsys, row, &begin_ns, &end_ns))
         return;
-    uint32_t name = without_version(nsys, imp_nsys_string(nsys, sqlite3_column_int64(row, 4)));
-    bool is_runtime = strncmp(tkt_trace_text(nsys->build.trace, name), "cuda", 4) == 0;
-    const char *category = is_runtime ? "cuda_runtime" : "cuda_driver";
-    imp_what what = {.name = name,
-                     .category = imp_build_string(&nsys->build, category, strlen(category)),
-                     .kind = TAKT_SITE_CALL};
+    imp_what what = describe_call(nsys, sqlite3_column_int64(row, 4));
     uint32_t span = imp_build_span(&nsys->build, thread, &what, begin_ns, end_ns);
     imp_build_call(&nsys->build, thread, span, imp_column_u32(row, 3),
                    (int32_t)sqlite3_column_int64(row, 5));

@@ -22,7 +22,7 @@ static const struct {
     [TKT_ADVICE_UNEVEN] = {"uneven steps", "steps"},
     [TKT_ADVICE_FEW] = {"few steps", "steps"},
     [TKT_ADVICE_ALLOCATION] = {"allocation in steps", "memory"},
-    [TKT_ADVICE_SERIAL] = {"serial phase", "tree"},
+    [TKT_ADVICE_SERIAL] = {"serial phase", "threads"},
     [TKT_ADVICE_THREADS] = {"uneven threads", "scopes"},
     [TKT_ADVICE_UNCOVERED] = {"outside of scopes", "tree"},
     [TKT_ADVICE_SMALL] = {"small scope", "scopes"},

@@ -435,7 +435,7 @@ TEST(growing_memory_is_named)
 
 TEST(a_serial_phase_is_named)
 {
-    assert_named(serial_phase(), "serial phase", "tree",
+    assert_named(serial_phase(), "serial phase", "threads",
                  "Of 4 threads only one worked for 42.25% of the wall time, 7.200ms, mostly in "
                  "rebuild, 7.200ms");
 }
