@@ -80,21 +80,31 @@ static bool skip_event(imp_json *json, bool has_begun)
 
 /* ---- Events ---------------------------------------------------------------------------------- */
 
-/* Reads the members of an event, from behind its brace. Names with quotes in them need the slower
- * way of finding where strings end. */
+/* Names with quotes in them need the slower way of finding where strings end. */
+static imp_result scan_either_way(imp_json *json, const uint8_t **at, const uint8_t *end)
+{
+    const uint8_t *begin = *at;
+    imp_result result = imp_scan_object(at, end, IMP_QUOTES_STRICT, &json->object);
+    if (result != IMP_BAD)
+        return result;
+    *at = begin;
+    return imp_scan_object(at, end, IMP_QUOTES_LOOSE, &json->object);
+}
+
+#define USUAL_BYTES 4096u /* more than most events have */
+
+/* Reads the members of an event, from behind its brace. Looks at few bytes first: an event without
+ * its end would go on through all of the window, which is soon seen by the next event in it. */
 static imp_result scan_event(imp_json *json)
 {
     tkt_input_window *window = &json->input->window;
-    for (;;) {
-        const uint8_t *at = window->at;
-        imp_result result = imp_scan_object(&at, window->end, IMP_QUOTES_STRICT, &json->object);
-        if (result == IMP_BAD) {
-            at = window->at;
-            result = imp_scan_object(&at, window->end, IMP_QUOTES_LOOSE, &json->object);
-        }
-        if (result == IMP_MORE && runs_on(window->at, window->end))
+    for (size_t most = USUAL_BYTES;; most *= 4) {
+        size_t left = tkt_input_left(json->input);
+        const uint8_t *at = window->at, *end = window->at + (left < most ? left : most);
+        imp_result result = scan_either_way(json, &at, end);
+        if (result == IMP_MORE && runs_on(window->at, end))
             return IMP_BAD;
-        if (result == IMP_MORE && grow(json))
+        if (result == IMP_MORE && (left > most || grow(json)))
             continue;
         if (result == IMP_DONE)
             window->at = at;
