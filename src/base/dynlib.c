@@ -4,6 +4,7 @@
 #include "base/dynlib.h"
 
 #include "base/file.h"
+#include "base/text.h"
 
 #include <dlfcn.h>
 #include <elf.h>
@@ -120,8 +121,7 @@ static bool has_section(int fd, const char *const *wanted)
 
 static bool is_named(const struct dl_phdr_info *info, const char *const *names)
 {
-    const char *slash = strrchr(info->dlpi_name, '/');
-    const char *name = slash ? slash + 1 : info->dlpi_name;
+    const char *name = tkt_base_name(info->dlpi_name);
     return begins_with_one(name, name + strlen(name), names);
 }
 

@@ -2,6 +2,7 @@
 #include "base/text.h"
 
 #include <string.h>
+#include <strings.h>
 
 /* ======== Texts ======== */
 
@@ -350,4 +351,51 @@ char *tkt_put_us(char *out, uint64_t ns)
     *out++ = (char)('0' + rest / 100);
     memcpy(out, two_digits + (size_t)(rest % 100) * 2, 2);
     return out + 2;
+}
+
+const char *tkt_base_name(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash ? slash + 1 : path;
+}
+
+bool tkt_has_ending(const char *name, size_t size, const char *ending)
+{
+    size_t length = strlen(ending);
+    return size > length && memcmp(name + size - length, ending, length) == 0;
+}
+
+bool tkt_text_switch(const char *text, bool *out)
+{
+    static const char *const words[] = {"false", "true", "no", "yes", "off", "on"};
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
+        if (strcasecmp(text, words[i]) == 0) {
+            *out = i % 2 != 0;
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Returns how many edits a misspelling may have; two swapped letters count as two. */
+static size_t reach(const char *word)
+{
+    size_t length = strlen(word);
+    return length < 4 ? 1 : length < 9 ? 2 : length <= 64 ? 3 : 0;
+}
+
+const char *tkt_nearest_word(const char *word, const char *const *words)
+{
+    const char *nearest = NULL;
+    size_t best = reach(word);
+    if (best == 0)
+        return NULL;
+    for (; *words; words++) {
+        size_t distance = tkt_edit_distance(word, *words, best);
+        if (distance <= best && !(nearest && distance == best)) {
+            nearest = *words;
+            best = distance;
+        }
+    }
+    return nearest;
 }

@@ -34,8 +34,20 @@ char *tkt_put_i64(char *out, int64_t value);
 /* Nanoseconds as microseconds with three decimals, "1234.567"; at most 24 bytes. */
 char *tkt_put_us(char *out, uint64_t ns);
 
+/* The part of a path behind the last '/'. */
+const char *tkt_base_name(const char *path);
+
+/* True for a name of `size` bytes that ends so and has more before it. */
+bool tkt_has_ending(const char *name, size_t size, const char *ending);
+
+/* Reads true, false, yes, no, on or off, in any case. False for other words. */
+bool tkt_text_switch(const char *text, bool *out);
+
 /* The smallest number of edits (insert, delete, replace) between two words, or `limit` + 1 if it is
  * more than `limit`. Unequal words of over 255 bytes give `limit` + 1, too. */
 size_t tkt_edit_distance(const char *a, const char *b, size_t limit);
+
+/* Returns the word of `words` (ends with NULL) that `word` probably means, or NULL. */
+const char *tkt_nearest_word(const char *word, const char *const *words);
 
 #endif

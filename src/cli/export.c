@@ -1,6 +1,8 @@
 /* takt export: converts traces for other tools. It plans all outputs before it writes the first
  * one, so that a wrong command line destroys nothing. */
 #include "cli/cli.h"
+
+#include "base/text.h"
 #include "cli/tables/tables.h"
 #include "export/exporter.h"
 
@@ -51,17 +53,11 @@ enum {
     ENDING_COUNT = sizeof endings / sizeof *endings
 };
 
-static bool ends_with(const char *text, size_t length, const char *ending)
-{
-    size_t size = strlen(ending);
-    return length > size && strncmp(text + length - size, ending, size) == 0;
-}
-
 /* Returns the length of a path without ".gz". */
 static size_t bare_length(const char *path)
 {
     size_t length = strlen(path);
-    return ends_with(path, length, ".gz") ? length - 3 : length;
+    return tkt_has_ending(path, length, ".gz") ? length - 3 : length;
 }
 
 static bool export_is_packed(const char *path)
@@ -73,7 +69,7 @@ static bool export_is_packed(const char *path)
 static const char *export_format_of(const char *path)
 {
     for (size_t i = 0; i < ENDING_COUNT; i++)
-        if (ends_with(path, bare_length(path), endings[i].ending))
+        if (tkt_has_ending(path, bare_length(path), endings[i].ending))
             return endings[i].format;
     return NULL;
 }
@@ -356,7 +352,7 @@ static const char *lack_of(const takt_trace *trace, const char *format)
 static bool name_of_device(char out[EXPORT_PATH_SIZE], const char *path, const char *device)
 {
     size_t size = bare_length(path);
-    size_t stem = ends_with(path, size, ".json") ? size - strlen(".json") : size;
+    size_t stem = tkt_has_ending(path, size, ".json") ? size - strlen(".json") : size;
     char plain[64];
     size_t used = 0;
     for (; *device && used + 1 < sizeof plain; device++)

@@ -1,21 +1,19 @@
 /* The traces that a command line names: files, and folders of them. */
 #include "cli/cli.h"
 
+#include "base/text.h"
+
 #include <dirent.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-static bool ends_with(const char *text, const char *ending)
-{
-    size_t length = strlen(text), size = strlen(ending);
-    return length > size && strcmp(text + length - size, ending) == 0;
-}
-
 static int is_trace(const struct dirent *entry)
 {
-    return entry->d_name[0] != '.' &&
-           (ends_with(entry->d_name, ".pftrace") || ends_with(entry->d_name, ".pftrace.gz"));
+    const char *name = entry->d_name;
+    size_t size = strlen(name);
+    return name[0] != '.' &&
+           (tkt_has_ending(name, size, ".pftrace") || tkt_has_ending(name, size, ".pftrace.gz"));
 }
 
 static int by_name(const struct dirent **a, const struct dirent **b)
@@ -36,7 +34,7 @@ static int add_path(cli_files *files, const char *folder, const char *name)
     if (!paths || !paths[files->count])
         return cli_error("%s", takt_status_text(TAKT_NO_MEMORY));
     snprintf(paths[files->count++], size, "%s%s%s", folder,
-             *folder && !ends_with(folder, "/") ? "/" : "", name);
+             *folder && !tkt_has_ending(folder, strlen(folder), "/") ? "/" : "", name);
     return CLI_OK;
 }
 

@@ -175,9 +175,7 @@ bool cli_settle_output(char *path, size_t size)
 
 static size_t length_without(const char *path, size_t length, const char *ending)
 {
-    size_t size = strlen(ending);
-    return length > size && strncmp(path + length - size, ending, size) == 0 ? length - size
-                                                                             : length;
+    return tkt_has_ending(path, length, ending) ? length - strlen(ending) : length;
 }
 
 bool cli_name_output(char *out, size_t size, const char *folder, const char *file,

@@ -3,6 +3,7 @@
  * ranks are spread over files. Only one trace is in memory at a time. */
 #include "cli/ranks.h"
 
+#include "base/text.h"
 #include "cli/cli.h"
 #include "report/show.h"
 #include "summary/scopes.h"
@@ -34,14 +35,13 @@ static cli_rank_row *row_of(cli_ranks *ranks, const char *name)
 static size_t part_of(cli_ranks *ranks, const takt_facts *facts, const char *path)
 {
     bool has_rank = facts->world_size > 1 || facts->rank > 0;
-    const char *slash = strrchr(path, '/');
 
     for (size_t i = 0; has_rank && i < ranks->part_count; i++) {
         if (ranks->parts[i].has_rank && ranks->parts[i].rank == facts->rank)
             return i;
     }
     ranks->parts[ranks->part_count] = (cli_rank_part){
-        .name = slash ? slash + 1 : path, .rank = facts->rank, .has_rank = has_rank};
+        .name = tkt_base_name(path), .rank = facts->rank, .has_rank = has_rank};
     return ranks->part_count++;
 }
 

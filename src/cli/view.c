@@ -2,6 +2,7 @@
  * once, from a server on this machine; then the server ends. The trace never leaves the machine. */
 #include "cli/view.h"
 
+#include "base/text.h"
 #include "cli/html/html.h"
 
 #include <takt/export.h>
@@ -126,12 +127,9 @@ static int parse(view_request *request, int argc, char **argv)
 static bool is_trace_name(const char *path)
 {
     static const char *const endings[] = {".pftrace", ".pftrace.gz", ".json", ".json.gz"};
-    size_t length = strlen(path);
-    for (size_t i = 0; i < sizeof endings / sizeof *endings; i++) {
-        size_t size = strlen(endings[i]);
-        if (length > size && strcmp(path + length - size, endings[i]) == 0)
+    for (size_t i = 0; i < sizeof endings / sizeof *endings; i++)
+        if (tkt_has_ending(path, strlen(path), endings[i]))
             return true;
-    }
     return false;
 }
 
@@ -349,8 +347,7 @@ int view_listen(long wish, view_offer *offer)
 int view_name_path(const char *file, view_offer *offer)
 {
     unsigned char token[VIEW_TOKEN_DIGITS / 2];
-    const char *slash = strrchr(file, '/');
-    const char *name = slash ? slash + 1 : file;
+    const char *name = tkt_base_name(file);
     size_t length = strlen(name), used = 1;
 
     if (getrandom(token, sizeof token, 0) != (ssize_t)sizeof token)

@@ -150,29 +150,6 @@ bool tkt_config_is_in(const tkt_config_key *key, const char *section)
            (key->name[length] == '.' || key->name[length] == '\0');
 }
 
-/* Returns how many edits a misspelling may have; two swapped letters count as two. */
-static size_t reach(const char *word)
-{
-    size_t length = strlen(word);
-    return length < 4 ? 1 : length < 9 ? 2 : length <= 64 ? 3 : 0;
-}
-
-const char *tkt_config_nearest(const char *word, const char *const *words)
-{
-    const char *nearest = NULL;
-    size_t best = reach(word);
-    if (best == 0)
-        return NULL;
-    for (; *words; words++) {
-        size_t distance = tkt_edit_distance(word, *words, best);
-        if (distance <= best && !(nearest && distance == best)) {
-            nearest = *words;
-            best = distance;
-        }
-    }
-    return nearest;
-}
-
 /* True if both names have the same text before the dot. */
 static bool is_same_section(const char *a, const char *b)
 {
@@ -186,7 +163,7 @@ const tkt_config_key *tkt_config_suggest(const char *name)
     const tkt_config_key *found = NULL;
     for (size_t i = 0; i < TKT_CONFIG_ID_COUNT; i++)
         leaves[i] = tkt_config_leaf(&tkt_config_keys[i]);
-    const char *near = tkt_config_nearest(leaf_of(name), leaves);
+    const char *near = tkt_nearest_word(leaf_of(name), leaves);
     for (size_t i = 0; near && i < TKT_CONFIG_ID_COUNT; i++) {
         const tkt_config_key *key = &tkt_config_keys[i];
         if (strcmp(near, leaves[i]) == 0 && (!found || is_same_section(name, key->name)))

@@ -82,9 +82,6 @@ bool tkt_config_is_in(const tkt_config_key *key, const char *section);
  * also finds keys in the wrong section. */
 const tkt_config_key *tkt_config_suggest(const char *name);
 
-/* Returns the word of `words` (ends with NULL) that `word` probably means, or NULL. */
-const char *tkt_config_nearest(const char *word, const char *const *words);
-
 /* Returns the section whose name differs from `name` by at most two letters, or NULL. */
 const char *tkt_config_near_section(const char *name);
 
@@ -137,8 +134,5 @@ const char *tkt_config_quote(char out[TKT_CONFIG_QUOTED], const char *text);
 
 /* Writes a size with the largest unit that divides it, "256 MiB"; at most 32 bytes. */
 void tkt_config_format_bytes(char *out, size_t capacity, uint64_t bytes);
-
-/* Reads true, yes or on, and false, no or off, in any case. */
-bool tkt_config_read_switch(const char *text, bool *out);
 
 #endif

@@ -152,18 +152,6 @@ static bool no_memory(tkt_config_problem *problem)
 
 /* ---- Single values --------------------------------------------------------------------------- */
 
-bool tkt_config_read_switch(const char *text, bool *out)
-{
-    static const char *const words[] = {"false", "true", "no", "yes", "off", "on"};
-    for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
-        if (strcasecmp(text, words[i]) == 0) {
-            *out = i % 2 != 0;
-            return true;
-        }
-    }
-    return false;
-}
-
 /* Reads decimal digits and returns their end. NULL without digits, on overflow, and for a leading
  * zero, which YAML 1.1 would read as octal. */
 static const char *read_digits(const char *text, uint64_t *out)
@@ -287,7 +275,7 @@ static bool read_number(const tkt_config_key *key, const char *text, uint64_t *o
     bool is_on = false;
     switch (key->type) {
     case TKT_CONFIG_TYPE_SWITCH:
-        if (!tkt_config_read_switch(text, &is_on))
+        if (!tkt_text_switch(text, &is_on))
             return false;
         *out = is_on;
         return true;
@@ -331,7 +319,7 @@ static bool refuse_name(tkt_config_problem *problem, const tkt_config_key *key, 
     }
     char word[32]; /* the name without options */
     snprintf(word, sizeof word, "%.*s", is_report ? (int)strcspn(item, " ") : 31, item);
-    const char *near = tkt_config_nearest(word, names);
+    const char *near = tkt_nearest_word(word, names);
     char quoted[TKT_CONFIG_QUOTED];
     if (is_report && refuse_request(problem, item))
         return false;
@@ -414,7 +402,7 @@ bool tkt_config_value_add(const tkt_config_key *key, const char *item, const cha
     if (key->type == TKT_CONFIG_TYPE_SWITCHES) {
         if (*item == '\0' || !is_clean(item) || !state)
             return refuse_text(problem, key, item);
-        if (!tkt_config_read_switch(state, &is_on))
+        if (!tkt_text_switch(state, &is_on))
             return refuse_text(problem, key, state);
     }
     return add_item(item, is_on, memory, value, problem);

@@ -355,7 +355,7 @@ static bool read_switches(yaml_reader *reader, const tkt_config_key *key, tkt_co
             return false;
         const char *state = plain_text(reader);
         bool is_on;
-        if (!state || !tkt_config_read_switch(state, &is_on))
+        if (!state || !tkt_text_switch(state, &is_on))
             return refuse_value(reader, key);
         if (!tkt_config_value_add(key, name, state, &reader->state->memory, value, &problem))
             return refuse_problem(reader, key, line, column, &problem);
@@ -453,7 +453,7 @@ static bool read_section(yaml_reader *reader, const char *section)
     if (is_plain(reader) && reader->event.type == YAML_MAPPING_START_EVENT)
         return read_keys(reader, section);
     const char *text = is_profiling ? plain_text(reader) : NULL;
-    if (!text || !tkt_config_read_switch(text, &is_on))
+    if (!text || !tkt_text_switch(text, &is_on))
         return refuse_event(reader, section, "keys and their values");
     reader->state->values[TKT_CONFIG_ENABLED].number = is_on;
     return true;

@@ -7,6 +7,7 @@
 
 #include "base/dynlib.h"
 #include "base/file.h"
+#include "base/text.h"
 
 #include <limits.h>
 #include <stdio.h>
@@ -60,9 +61,7 @@ static int release_of_year(unsigned year, unsigned number)
 static int release_of_name(const char *path)
 {
     unsigned first = 0, second = 0;
-    const char *slash = strrchr(path, '/');
-    const char *name = slash ? slash + 1 : path;
-    if (sscanf(name, NAME ".%u.%u", &first, &second) < 1)
+    if (sscanf(tkt_base_name(path), NAME ".%u.%u", &first, &second) < 1)
         return 0;
     return first > 2000 ? release_of_year(first, second) : (int)(first * 1000 + second * 10);
 }

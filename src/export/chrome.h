@@ -315,7 +315,4 @@ char *tkt_chrome_put_fine(char *out, uint64_t begin, uint64_t end);
 /* JSON has no NaN and no infinities: they are written as "NaN", "Infinity", "-Infinity". */
 void tkt_chrome_put_double(tkt_writer *writer, double value);
 
-/* The part of a path after its last '/'. */
-const char *tkt_chrome_file_name(const char *path);
-
 #endif

@@ -88,7 +88,7 @@ static void put_mark(tkt_chrome *chrome, const tkt_mark *mark)
     put_instant(chrome, site->name, mark->track, mark->time_ns);
     if (site->file) {
         const char *path = tkt_trace_text(chrome->trace, site->file);
-        const char *name = tkt_chrome_file_name(path);
+        const char *name = tkt_base_name(path);
         tkt_writer_text(writer, ",\"args\":{\"file\":\"");
         tkt_chrome_put_text(writer, name, strlen(name));
         tkt_writer_format(writer, ":%u\"}", site->line);
@@ -440,10 +440,4 @@ void tkt_chrome_put_times(tkt_chrome *chrome, uint64_t begin_ns, uint64_t end_ns
     out = tkt_chrome_adds_up(begin, end) ? tkt_put_us(out, end - begin)
                                          : tkt_chrome_put_fine(out, begin, end);
     tkt_writer_commit(chrome->writer, out);
-}
-
-const char *tkt_chrome_file_name(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-    return slash ? slash + 1 : path;
 }

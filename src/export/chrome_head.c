@@ -352,7 +352,7 @@ static char *put_site_args(char *out, const takt_trace *trace, const tkt_trace_s
     const char *begin = out;
     if (site->file) {
         const tkt_string *path = &trace->strings.items[site->file];
-        const char *name = tkt_chrome_file_name(path->bytes);
+        const char *name = tkt_base_name(path->bytes);
         out = put_pair(out, begin, "file");
         out = tkt_json_escape(out, name, strlen(name));
         *out++ = ':';

@@ -73,7 +73,7 @@ static void put_site(const takt_trace *trace, const tkt_trace_site *site, tkt_me
     char place[256];
     if (site->file) {
         snprintf(place, sizeof place, "%s:%u",
-                 tkt_chrome_file_name(tkt_trace_text(trace, site->file)), site->line);
+                 tkt_base_name(tkt_trace_text(trace, site->file)), site->line);
         put_stat(into, TKT_XSTAT_SOURCE, place);
     }
     if (site->category)

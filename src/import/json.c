@@ -2,6 +2,7 @@
 #include "import/json.h"
 
 #include "base/error.h"
+#include "base/text.h"
 #include "import/import.h"
 
 #include <math.h>
@@ -318,12 +319,6 @@ static bool take_object(imp_json *json)
 
 /* ---- The whole ------------------------------------------------------------------------------- */
 
-static const char *file_name(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-    return slash ? slash + 1 : path;
-}
-
 static const char *backend_text(const imp_json *json, char *out, size_t size)
 {
     const char *backend =
@@ -337,7 +332,7 @@ static takt_status finish(imp_json *json, takt_trace **out)
     char text[256];
     takt_trace *trace = json->build.trace;
     tkt_input *input = json->input;
-    const char *name = json->name ? tkt_trace_text(trace, json->name) : file_name(input->name);
+    const char *name = json->name ? tkt_trace_text(trace, json->name) : tkt_base_name(input->name);
     json->is_cut |= input->is_cut; /* the packed data are damaged */
     if (json->is_cut) {
         trace->losses[TAKT_LOSS_CUT] += json->cut_bytes ? json->cut_bytes : 1;

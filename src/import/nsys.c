@@ -2,6 +2,7 @@
 #include "import/nsys.h"
 
 #include "base/error.h"
+#include "base/text.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -158,12 +159,6 @@ imp_row *imp_nsys_row(imp_nsys *nsys, uint64_t global_thread)
 
 /* ---- The whole ------------------------------------------------------------------------------- */
 
-static const char *file_name(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-    return slash ? slash + 1 : path;
-}
-
 static bool read_all(imp_nsys *nsys)
 {
     if (imp_build_init(&nsys->build) != TAKT_OK)
@@ -186,7 +181,7 @@ takt_status imp_nsys_read(const char *path, takt_trace **out, takt_error *error)
     imp_nsys nsys = {.path = path, .error = error};
     if (read_all(&nsys)) {
         nsys.build.trace->facts.realtime_offset_ns = nsys.real_ns;
-        if (imp_build_finish(&nsys.build, file_name(path), "Nsight Systems (imported)", out) !=
+        if (imp_build_finish(&nsys.build, tkt_base_name(path), "Nsight Systems (imported)", out) !=
             TAKT_OK)
             fail(&nsys, TAKT_NO_MEMORY, takt_status_text(TAKT_NO_MEMORY));
     }

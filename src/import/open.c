@@ -3,6 +3,7 @@
 
 #include "base/error.h"
 #include "base/file.h"
+#include "base/text.h"
 #include "import/json.h"
 #include "import/nsys.h"
 #include "trace/read.h"
@@ -26,18 +27,13 @@ static bool is_json(tkt_input *input)
     return at < input->window.end && (*at == '{' || *at == '[');
 }
 
-static bool ends_with(const char *path, const char *end)
-{
-    size_t size = strlen(path), end_size = strlen(end);
-    return size >= end_size && strcmp(path + size - end_size, end) == 0;
-}
-
 static takt_status read_input(tkt_input *input, const char *path, takt_trace **out,
                               takt_error *error)
 {
     if (is_json(input))
         return imp_json_read(input, out);
-    if (ends_with(path, ".nsys-rep") || ends_with(path, ".qdrep"))
+    size_t size = strlen(path);
+    if (tkt_has_ending(path, size, ".nsys-rep") || tkt_has_ending(path, size, ".qdrep"))
         return tkt_error_set(
             error, TAKT_BAD_TRACE,
             "%s: only Nsight Systems itself reads this. Make an SQLite file of it: "

@@ -38,13 +38,6 @@ typedef struct placing {
     const char *mark; /* behind the name of the whole compilation's span */
 } placing;
 
-/* Returns the part of a path behind the last '/'. */
-static const char *base_of(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-    return slash ? slash + 1 : path;
-}
-
 static takt_track track_for(const char *unit)
 {
     char name[2 * TKT_COMPILE_UNIT + 16];
@@ -65,8 +58,8 @@ static void record_whole(const placing *p, bool is_cut)
 static void unit_of_row(char *out, size_t size, const tkt_compile_file *file, const char *row,
                         const char *unit)
 {
-    row = base_of(row);
-    const char *own = base_of(file->unit), *arch = strstr(row, " [");
+    row = tkt_base_name(row);
+    const char *own = tkt_base_name(file->unit), *arch = strstr(row, " [");
     size_t length = arch ? (size_t)(arch - row) : strlen(row);
     bool is_own = !own[0] || (strlen(own) == length && memcmp(own, row, length) == 0);
     if (!row[0] || strcmp(row, unit) == 0)
@@ -118,7 +111,7 @@ static void copy_unit(char out[TKT_COMPILE_UNIT], const char *name)
 /* Names a unit by its file: "build/solver_compile-time-trace.json" gives "solver". */
 static void unit_of_path(char out[TKT_COMPILE_UNIT], const char *path)
 {
-    copy_unit(out, base_of(path));
+    copy_unit(out, tkt_base_name(path));
     static const char *const endings[] = {".gz", ".json", ENDING};
     for (size_t i = 0; i < sizeof endings / sizeof *endings; i++) {
         size_t length = strlen(out), ending = strlen(endings[i]);
@@ -134,7 +127,7 @@ static void choose_unit(char out[TKT_COMPILE_UNIT], const char *given, const tkt
     if (given && given[0])
         copy_unit(out, given);
     else if (file->unit[0])
-        copy_unit(out, base_of(file->unit));
+        copy_unit(out, tkt_base_name(file->unit));
     else
         unit_of_path(out, path);
 }

@@ -2,6 +2,8 @@
  * must give the same line. */
 #include "report/show.h"
 
+#include "base/text.h"
+
 #include "report/table.h"
 #include "trace/model.h"
 
@@ -183,12 +185,12 @@ static void add_unfinished(line *l, const takt_trace *trace)
         snprintf(part, sizeof part, "unfinished %llu", (unsigned long long)facts->unfinished);
     if (most->count > 0) {
         const tkt_trace_site *site = &trace->sites.items[most->site];
-        const char *file = tkt_trace_text(trace, site->file), *slash = strrchr(file, '/');
+        const char *file = tkt_trace_text(trace, site->file);
         size += snprintf(part + size, sizeof part - (size_t)size, " (%llu of '%.100s'",
                          (unsigned long long)most->count, tkt_trace_text(trace, site->name));
         if (*file)
             size += snprintf(part + size, sizeof part - (size_t)size, " at %.100s:%u",
-                             slash ? slash + 1 : file, site->line);
+                             tkt_base_name(file), site->line);
         snprintf(part + size, sizeof part - (size_t)size, ")");
     }
     add_part(l, part);

@@ -7,14 +7,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
 #define MOST_FRAMES 128
 #define MOST_WIDTH  10000
 #define MOST_ROWS   1000000000
 
 static const char *const names[] = {"all",  "by_arguments", "by_stack",   "full_names",
-                                    "rows", "sort",         "with_flops", "width"};
+                                    "rows", "sort",         "with_flops", "width",
+                                    NULL};
 
 enum {
     ALL,
@@ -28,22 +28,16 @@ enum {
     OPTION_COUNT
 };
 
-_Static_assert(sizeof names / sizeof *names == OPTION_COUNT, "a name for each option");
+_Static_assert(sizeof names / sizeof *names == OPTION_COUNT + 1, "a name for each option");
 
 /* Text for messages, cut to fit. */
 #define SHOWN 40
 
+/* An option without a value is switched on. */
 static bool read_switch(const char *value, bool *out)
 {
-    static const char *const words[] = {"false", "true", "no", "yes", "off", "on"};
     *out = true;
-    for (size_t i = 0; *value && i < sizeof words / sizeof *words; i++) {
-        if (strcasecmp(value, words[i]) == 0) {
-            *out = i % 2 != 0;
-            return true;
-        }
-    }
-    return *value == '\0';
+    return *value == '\0' || tkt_text_switch(value, out);
 }
 
 static bool read_number(const char *value, long most, long *out)
@@ -99,21 +93,6 @@ static size_t find_option(const char *name)
     return option;
 }
 
-/* Returns the option that the word probably means, or NULL. */
-static const char *near_option(const char *word)
-{
-    const char *near = NULL;
-    size_t best = 3;
-    for (size_t i = 0; i < OPTION_COUNT; i++) {
-        size_t distance = tkt_edit_distance(word, names[i], best);
-        if (distance < best) {
-            near = names[i];
-            best = distance;
-        }
-    }
-    return near;
-}
-
 /* Reads "rows=20" or "all". */
 static bool read_option(tkt_report_request *request, char *word, char why[TKT_REQUEST_WHY])
 {
@@ -122,7 +101,7 @@ static bool read_option(tkt_report_request *request, char *word, char why[TKT_RE
         *equals = '\0';
     size_t option = find_option(word);
     if (option == OPTION_COUNT) {
-        const char *near = near_option(word);
+        const char *near = tkt_nearest_word(word, names);
         snprintf(why, TKT_REQUEST_WHY, "%s: unknown option '%.*s'%s%s%s", request->name, SHOWN,
                  word, near ? "; did you mean '" : "", near ? near : "", near ? "'?" : "");
         return false;

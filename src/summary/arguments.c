@@ -1,5 +1,7 @@
 /* Scopes by name and recorded arguments or call stacks, and the names of stack frames. */
 #include "summary/device.h"
+
+#include "base/text.h"
 #include "summary/owners.h"
 #include "summary/scopes.h"
 
@@ -315,15 +317,9 @@ takt_status tkt_scopes_by_stack(const takt_trace *trace, bool all, uint32_t fram
 
 /* ======== Frames ======== */
 
-static const char *without_folders(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-    return slash ? slash + 1 : path;
-}
-
 char *tkt_frame_function(char *out, size_t size, const takt_trace *trace, const tkt_frame *frame)
 {
-    const char *module = without_folders(tkt_trace_text(trace, frame->module));
+    const char *module = tkt_base_name(tkt_trace_text(trace, frame->module));
     if (frame->function)
         snprintf(out, size, "%s", tkt_trace_text(trace, frame->function));
     else
@@ -335,7 +331,7 @@ char *tkt_frame_place(char *out, size_t size, const takt_trace *trace, const tkt
 {
     if (!frame->file)
         return tkt_frame_function(out, size, trace, frame);
-    const char *file = without_folders(tkt_trace_text(trace, frame->file));
+    const char *file = tkt_base_name(tkt_trace_text(trace, frame->file));
     int used = snprintf(out, size, "%s(%u): ", file, frame->line);
     if ((size_t)used < size)
         tkt_frame_function(out + used, size - (size_t)used, trace, frame);

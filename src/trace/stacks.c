@@ -2,6 +2,7 @@
 #include "trace/seal.h"
 
 #include "base/dynlib.h"
+#include "base/text.h"
 #include "cuda/kernel.h"
 #include "record/site.h"
 #include "trace/recovery.h"
@@ -109,8 +110,7 @@ static bool is_device_library(const tkt_sealing *sealing, uint32_t object)
 {
     static const char *const names[] = {"libcupti.", "libcuda.", "libcudart."};
     const char *path = tkt_sealing_text_bytes(sealing, object).bytes;
-    const char *slash = strrchr(path, '/');
-    const char *name = slash ? slash + 1 : path;
+    const char *name = tkt_base_name(path);
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         if (strncmp(name, names[i], strlen(names[i])) == 0)
             return true;

@@ -1,6 +1,8 @@
 /* The second block of the page: the values behind the numbers in columns, and the reports. */
 #include "cli/html/html.h"
 
+#include "base/text.h"
+
 #include <takt/report.h>
 
 #include <stdlib.h>
@@ -8,16 +10,10 @@
 
 /* ======== The block ======== */
 
-static const char *without_folders(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-    return slash ? slash + 1 : path;
-}
-
 /* Writes "forces.c(42): compute_forces" or "libforces.so+0x1a2b", as in reports and other files. */
 static void put_frame(html_bytes *out, html_bytes *text, const takt_frame_info *frame)
 {
-    const char *file = without_folders(frame->file), *module = without_folders(frame->module);
+    const char *file = tkt_base_name(frame->file), *module = tkt_base_name(frame->module);
 
     text->used = 0;
     html_put(text, file, strlen(file));

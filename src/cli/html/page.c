@@ -2,6 +2,7 @@
  * two blocks. */
 #include "cli/html/html.h"
 
+#include "base/text.h"
 #include "cli/cli.h"
 #include "cuda/kinds.h"
 
@@ -49,9 +50,8 @@ static uint64_t origin_of(const takt_trace *trace)
 
 static void writer_init(html_writer *writer, const takt_trace *trace, const char *file)
 {
-    const char *base = strrchr(file, '/');
     *writer = (html_writer){.trace = trace,
-                            .file = base ? base + 1 : file,
+                            .file = tkt_base_name(file),
                             .origin_ns = origin_of(trace),
                             .limit = html_limit_of(trace, HTML_MOST_EVENTS),
                             .host_count = takt_trace_count(trace, TAKT_TRACE_TRACKS)};
