@@ -3,6 +3,7 @@
 #include "base/alloc.h"
 #include "cli/cli.h"
 #include "cli/compare.h"
+#include "trace/model.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -466,7 +467,7 @@ static void look_at_side(const cli_comparison *c, int side, cli_obstacles *out)
 /* Takt does not know what another profiler's recording cost. */
 static void look_at_import(const cli_side *a, const cli_side *b, cli_obstacles *out)
 {
-    bool is_a = isnan(a->facts.cost_ns), is_b = isnan(b->facts.cost_ns);
+    bool is_a = tkt_is_imported(&a->facts), is_b = tkt_is_imported(&b->facts);
     if (is_a != is_b)
         cli_obstacles_add(out, CLI_FACT_BACKEND,
                           "only %c was recorded by Takt: steps, launches and what devices did can be "

@@ -1,9 +1,9 @@
 /* takt info: describes a trace without printing its tables. It explains missing data, because a
  * table does not show what it lacks. */
 #include "cli/cli.h"
+#include "trace/model.h"
 
 #include <inttypes.h>
-#include <math.h>
 #include <string.h>
 #include <time.h>
 
@@ -59,7 +59,7 @@ const char *cli_begin_text(char *out, size_t size, const takt_facts *facts)
 
 static bool is_unknown(const takt_facts *facts)
 {
-    return isnan(facts->cost_ns) ||
+    return tkt_is_imported(facts) ||
            (facts->ending != TAKT_ENDING_WHOLE && facts->known_until_ns == 0);
 }
 
@@ -298,10 +298,8 @@ static void print_run(const takt_facts *facts)
 
     print_key("run");
     printf("%s, process %" PRIu32, cli_clean(text, sizeof text, facts->name), facts->process_id);
-    if (facts->world_size > 1 || facts->rank > 0)
-        printf(", rank %" PRIu32, facts->rank);
-    if (facts->world_size > 1)
-        printf(" of %" PRIu32, facts->world_size);
+    if (tkt_trace_rank_text(text, sizeof text, facts))
+        printf(", %s", text);
     putchar('\n');
 }
 

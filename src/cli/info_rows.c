@@ -58,12 +58,11 @@ static const char *state_of(const takt_facts *facts)
 static void add_row(tkt_document *document, const char *path, const takt_trace *trace)
 {
     const takt_facts *facts = takt_trace_facts(trace);
-    bool has_rank = facts->world_size > 1 || facts->rank > 0;
     char when[64];
     tkt_cell *row = tkt_table_add_row(&document->tables[0]);
     row[FILE_NAME].text = path;
     row[RUN].text = copy(document, facts->name);
-    row[RANK].u = has_rank ? facts->rank : TKT_NO_VALUE;
+    row[RANK].u = tkt_has_rank(facts) ? facts->rank : TKT_NO_VALUE;
     row[CYCLE].u = facts->cycle;
     row[RECORDED].text = copy(document, cli_begin_text(when, sizeof when, facts));
     row[LENGTH].u = tkt_wall_ns(facts);

@@ -34,7 +34,7 @@ static cli_rank_row *row_of(cli_ranks *ranks, const char *name)
 /* Returns the number of the file's rank, or of the file itself, among the parts. */
 static size_t part_of(cli_ranks *ranks, const takt_facts *facts, const char *path)
 {
-    bool has_rank = facts->world_size > 1 || facts->rank > 0;
+    bool has_rank = tkt_has_rank(facts);
 
     for (size_t i = 0; has_rank && i < ranks->part_count; i++) {
         if (ranks->parts[i].has_rank && ranks->parts[i].rank == facts->rank)

@@ -371,9 +371,8 @@ static takt_status finish_steps(takt_trace *trace)
     takt_status status = tkt_order_by_time(
         &(tkt_order_items){trace->steps.items, trace->steps.count, sizeof *trace->steps.items, 0});
     for (size_t i = 0; i < trace->steps.count; i++) {
-        uint64_t ns = trace->steps.items[i].end_ns - trace->steps.items[i].begin_ns;
-        tkt_stats_add(&trace->all_steps.stats, ns);
-        tkt_histogram_add(&trace->all_steps.histogram, ns);
+        const tkt_step *step = &trace->steps.items[i];
+        tkt_all_steps_add(&trace->all_steps, step->end_ns - step->begin_ns);
     }
     return status;
 }

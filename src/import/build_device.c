@@ -204,21 +204,16 @@ static tkt_memory_totals *totals_of(takt_trace *trace, uint32_t device)
  * before the recording. */
 static void add_up(tkt_memory_totals *totals, const imp_memory *memory)
 {
-    uint64_t sum = totals->current_bytes + (uint64_t)memory->bytes;
-    uint64_t total = memory->total_bytes >= 0 ? (uint64_t)memory->total_bytes : sum;
+    uint64_t bytes = (uint64_t)memory->bytes;
+    if (memory->total_bytes >= 0)
+        totals->current_bytes = (uint64_t)memory->total_bytes - bytes;
     if (totals->window_allocations + totals->window_frees == 0) {
-        int64_t before = (int64_t)(total - (uint64_t)memory->bytes);
+        bool is_known = (int64_t)totals->current_bytes > 0;
         totals->is_of_recording = 1;
-        totals->window_begin_bytes = before > 0 ? (uint64_t)before : 0;
+        totals->window_begin_bytes = is_known ? totals->current_bytes : 0;
         totals->window_peak_bytes = totals->window_begin_bytes;
     }
-    totals->window_allocations += memory->bytes >= 0;
-    totals->window_frees += memory->bytes < 0;
-    totals->current_bytes = total;
-    if ((int64_t)total > (int64_t)totals->window_peak_bytes) {
-        totals->window_peak_bytes = total;
-        totals->window_peak_ns = memory->time_ns;
-    }
+    tkt_memory_totals_add(totals, memory->time_ns, memory->bytes);
 }
 
 takt_status imp_finish_memory(imp_build *build)

@@ -175,24 +175,9 @@ static void move_calls(imp_build *build, const nesting *tracks, size_t count)
     }
 }
 
-/* The innermost span of a track at a time, or TKT_NO_SPAN. */
 static uint32_t span_at(const takt_trace *trace, uint32_t track, uint64_t time_ns)
 {
-    if (track == TKT_NO_TRACK)
-        return TKT_NO_SPAN;
-    const tkt_spans *spans = &trace->tracks.items[track].spans;
-    size_t low = 0, high = spans->count;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (spans->items[middle].begin_ns <= time_ns)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    uint32_t span = low ? (uint32_t)low - 1 : TKT_NO_SPAN;
-    while (span != TKT_NO_SPAN && spans->items[span].end_ns < time_ns)
-        span = spans->items[span].parent;
-    return span;
+    return track == TKT_NO_TRACK ? TKT_NO_SPAN : tkt_span_at(&trace->tracks.items[track], time_ns);
 }
 
 static void find_spans_of_events(takt_trace *trace)

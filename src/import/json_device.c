@@ -2,6 +2,7 @@
 #include "import/json.h"
 
 #include "cuda/kinds.h"
+#include "export/devices.h"
 #include "trace/devices.h"
 
 #include <stdio.h>
@@ -106,12 +107,8 @@ static void take_triple(const imp_json *json, const char *key, uint32_t out[3])
 
 static void read_limiter(const imp_value *name, tkt_shape *shape)
 {
-    static const char *const names[] = {[TKT_LIMITER_WARPS] = "warps",
-                                        [TKT_LIMITER_REGISTERS] = "registers",
-                                        [TKT_LIMITER_SHARED_MEMORY] = "shared memory",
-                                        [TKT_LIMITER_BLOCKS] = "blocks"};
-    for (uint8_t i = TKT_LIMITER_WARPS; i < sizeof names / sizeof *names && name->kind; i++)
-        if (imp_is(name, names[i]))
+    for (uint8_t i = TKT_LIMITER_WARPS; i <= TKT_LIMITER_BLOCKS && name->kind; i++)
+        if (imp_is(name, tkt_limiter_name(i)))
             shape->limiter = i;
 }
 
@@ -148,22 +145,13 @@ static bool has_word(imp_text text, const char *word)
     return memmem(text.bytes, text.size, word, strlen(word)) != NULL;
 }
 
-/* "Pageable", "Pinned" ... from "Memcpy HtoD (Pageable -> Device)". */
+/* "Pageable", "Pinned" ... from "Memcpy HtoD (Pageable -> Device)". "Device Static" comes before
+ * "Device". */
 static uint8_t memory_of(imp_text text)
 {
-    static const struct {
-        const char *name;
-        uint8_t kind;
-    } kinds[] = {{"Pageable", TAKT_MEMORY_PAGEABLE},
-                 {"Pinned", TAKT_MEMORY_PINNED},
-                 {"Device Static", TAKT_MEMORY_DEVICE_STATIC},
-                 {"Managed Static", TAKT_MEMORY_MANAGED_STATIC},
-                 {"Device", TAKT_MEMORY_DEVICE},
-                 {"Array", TAKT_MEMORY_ARRAY},
-                 {"Managed", TAKT_MEMORY_MANAGED}};
-    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
-        if (has_word(text, kinds[i].name))
-            return kinds[i].kind;
+    for (uint8_t kind = TAKT_MEMORY_MANAGED_STATIC; kind > TAKT_MEMORY_UNKNOWN; kind--)
+        if (has_word(text, tkt_memory_kind_name(kind)))
+            return kind;
     return TAKT_MEMORY_UNKNOWN;
 }
 
@@ -223,22 +211,15 @@ bool imp_json_take_annotation(imp_json *json, const imp_event *event)
 
 bool imp_json_take_wait(imp_json *json, const imp_event *event)
 {
-    static const struct {
-        const char *name;
-        uint32_t kind;
-    } kinds[] = {{"Event Sync", TAKT_WAIT_EVENT},
-                 {"Stream Wait Event", TAKT_WAIT_STREAM_EVENT},
-                 {"Stream Sync", TAKT_WAIT_STREAM},
-                 {"Context Sync", TAKT_WAIT_CONTEXT}};
     int64_t stream = 0, record = 0;
     tkt_wait wait = {.begin_ns = event->begin_ns,
                      .end_ns = event->end_ns,
                      .correlation = (uint32_t)imp_json_uint(json, "correlation"),
                      .context = (uint32_t)imp_json_uint(json, "context"),
                      .event = (uint32_t)imp_json_uint(json, "wait_on_cuda_event_id")};
-    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
-        if (imp_is(&event->name, kinds[i].name))
-            wait.kind = kinds[i].kind;
+    for (uint32_t kind = TAKT_WAIT_EVENT; kind <= TAKT_WAIT_CONTEXT; kind++)
+        if (imp_is(&event->name, tkt_wait_name(kind)))
+            wait.kind = kind;
     imp_integer(imp_json_arg(json, "stream"), &stream);
     wait.stream = stream < 0 || wait.kind == TAKT_WAIT_CONTEXT ? UINT32_MAX : (uint32_t)stream;
     imp_integer(imp_json_arg(json, "wait_on_cuda_event_record_corr_id"), &record);

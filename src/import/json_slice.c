@@ -106,18 +106,11 @@ void imp_json_take_place(imp_json *json, imp_what *what)
 /* Host activities of Takt's. */
 static void take_activity_kind(imp_json *json, imp_what *what)
 {
-    static const struct {
-        const char *name;
-        uint32_t filter;
-    } kinds[] = {{"kernel", TAKT_TIMING_KERNEL},
-                 {"builtin kernel", TAKT_TIMING_BUILTIN},
-                 {"memcpy", TAKT_TIMING_MEMCPY},
-                 {"memset", TAKT_TIMING_MEMSET},
-                 {"graph", TAKT_TIMING_GRAPH}};
     const imp_value *kind = imp_json_arg(json, "activity");
-    for (size_t i = 0; i < sizeof kinds / sizeof *kinds && kind->kind; i++)
-        if (imp_is(kind, kinds[i].name))
-            what->filter = kinds[i].filter;
+    char name[32];
+    for (uint32_t bit = TAKT_TIMING_KERNEL; bit <= TAKT_TIMING_GRAPH && kind->kind; bit *= 2)
+        if (imp_is(kind, tkt_activity_label(name, sizeof name, bit, "")))
+            what->filter = bit;
     if (!what->filter)
         return;
     what->kind = TAKT_SITE_ACTIVITY;

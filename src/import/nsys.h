@@ -41,6 +41,11 @@ typedef struct imp_table {
     void (*take)(imp_nsys *nsys, sqlite3_stmt *row);
 } imp_table;
 
+#define IMP_TABLE(name, columns, take)                                                             \
+    {                                                                                              \
+        name, columns, sizeof(columns) / sizeof *(columns), take                                   \
+    }
+
 /* The tables: names and processes first, since the others refer to them. */
 extern const imp_table imp_nsys_names[];
 extern const size_t imp_nsys_name_count;

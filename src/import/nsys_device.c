@@ -5,11 +5,6 @@
 
 #ifdef TKT_HAVE_SQLITE
 
-#define TABLE(name, columns, take)                                                                 \
-    {                                                                                              \
-        name, columns, sizeof(columns) / sizeof *(columns), take                                   \
-    }
-
 /* The first columns of all tables of activities. */
 #define COMMON                                                                                     \
     {"start", NULL}, {"end", NULL}, {"deviceId", NULL}, {"contextId", "0"}, {"streamId", "0"},     \
@@ -174,11 +169,11 @@ static void take_wait(imp_nsys *nsys, sqlite3_stmt *row)
 }
 
 const imp_table imp_nsys_device[] = {
-    TABLE("CUPTI_ACTIVITY_KIND_KERNEL", kernel_columns, take_kernel),
-    TABLE("CUPTI_ACTIVITY_KIND_MEMCPY", copy_columns, take_copy),
-    TABLE("CUPTI_ACTIVITY_KIND_MEMSET", set_columns, take_set),
-    TABLE("CUPTI_ACTIVITY_KIND_GRAPH_TRACE", graph_columns, take_graph),
-    TABLE("CUPTI_ACTIVITY_KIND_SYNCHRONIZATION", wait_columns, take_wait),
+    IMP_TABLE("CUPTI_ACTIVITY_KIND_KERNEL", kernel_columns, take_kernel),
+    IMP_TABLE("CUPTI_ACTIVITY_KIND_MEMCPY", copy_columns, take_copy),
+    IMP_TABLE("CUPTI_ACTIVITY_KIND_MEMSET", set_columns, take_set),
+    IMP_TABLE("CUPTI_ACTIVITY_KIND_GRAPH_TRACE", graph_columns, take_graph),
+    IMP_TABLE("CUPTI_ACTIVITY_KIND_SYNCHRONIZATION", wait_columns, take_wait),
 };
 const size_t imp_nsys_device_count = sizeof imp_nsys_device / sizeof *imp_nsys_device;
 

@@ -7,11 +7,6 @@
 
 #ifdef TKT_HAVE_SQLITE
 
-#define TABLE(name, columns, take)                                                                 \
-    {                                                                                              \
-        name, columns, sizeof(columns) / sizeof *(columns), take                                   \
-    }
-
 static void put(imp_nsys *nsys, tkt_map *map, uint64_t key, uint64_t value)
 {
     uint64_t *at = tkt_map_put(map, key);
@@ -128,11 +123,11 @@ static void take_nvtx_name(imp_nsys *nsys, sqlite3_stmt *row)
 }
 
 const imp_table imp_nsys_names[] = {
-    TABLE("StringIds", string_columns, take_string),
-    TABLE("TARGET_INFO_SESSION_START_TIME", session_columns, take_session),
-    TABLE("ThreadNames", thread_columns, take_thread),
-    TABLE("TARGET_INFO_GPU", gpu_columns, take_gpu),
-    TABLE("NVTX_EVENTS", nvtx_columns, take_nvtx_name),
+    IMP_TABLE("StringIds", string_columns, take_string),
+    IMP_TABLE("TARGET_INFO_SESSION_START_TIME", session_columns, take_session),
+    IMP_TABLE("ThreadNames", thread_columns, take_thread),
+    IMP_TABLE("TARGET_INFO_GPU", gpu_columns, take_gpu),
+    IMP_TABLE("NVTX_EVENTS", nvtx_columns, take_nvtx_name),
 };
 const size_t imp_nsys_name_count = sizeof imp_nsys_names / sizeof *imp_nsys_names;
 
@@ -142,6 +137,8 @@ const size_t imp_nsys_name_count = sizeof imp_nsys_names / sizeof *imp_nsys_name
 typedef struct name_parts {
     const char *name;
     size_t size;
+    bool is_step; /* "ProfilerStep#7" */
+    uint64_t step;
     const char *values[3]; /* NULL: none */
     size_t sizes[3];
 } name_parts;
@@ -163,10 +160,11 @@ static const char *part_end(const char *at)
 
 static name_parts split(const char *text)
 {
-    if (!strchr(text, ','))
-        return (name_parts){.name = text, .size = strlen(text)};
-    name_parts parts = {.name = text, .size = (size_t)(part_end(text) - text)};
-    for (size_t i = 0; i < 3; i++) {
+    bool is_whole = !strchr(text, ',');
+    name_parts parts = {.name = text,
+                        .size = is_whole ? strlen(text) : (size_t)(part_end(text) - text)};
+    parts.is_step = imp_step_number(text, parts.size, &parts.step);
+    for (size_t i = 0; i < 3 && !is_whole; i++) {
         const char *head = strstr(text, part_heads[i]);
         if (!head)
             continue;
@@ -215,9 +213,8 @@ static void take_push_pop(imp_nsys *nsys, sqlite3_stmt *row, const imp_what *wha
     }
     if (!imp_nsys_times(nsys, row, &begin_ns, &end_ns))
         return;
-    uint64_t step;
-    if (imp_step_number(parts->name, parts->size, &step))
-        imp_build_step(&nsys->build, step, begin_ns, end_ns);
+    if (parts->is_step)
+        imp_build_step(&nsys->build, parts->step, begin_ns, end_ns);
     uint32_t span = imp_build_span(&nsys->build, thread, what, begin_ns, end_ns);
     add_parts(nsys, thread->track, span, parts);
 }
@@ -236,8 +233,7 @@ static void take_start_end(imp_nsys *nsys, sqlite3_stmt *row, const imp_what *wh
 /* The name of a range without its parts; `string` is all of it. */
 static uint32_t name_of(imp_nsys *nsys, uint32_t string, const name_parts *parts)
 {
-    uint64_t step;
-    if (imp_step_number(parts->name, parts->size, &step))
+    if (parts->is_step)
         return imp_build_string(&nsys->build, "ProfilerStep", 12);
     return parts->name[parts->size] ? imp_build_string(&nsys->build, parts->name, parts->size)
                                     : string;
@@ -309,9 +305,9 @@ static void take_call(imp_nsys *nsys, sqlite3_stmt *row)
 }
 
 const imp_table imp_nsys_host[] = {
-    TABLE("NVTX_EVENTS", nvtx_columns, take_nvtx),
-    TABLE("CUPTI_ACTIVITY_KIND_RUNTIME", call_columns, take_call),
-    TABLE("CUPTI_ACTIVITY_KIND_DRIVER", call_columns, take_call),
+    IMP_TABLE("NVTX_EVENTS", nvtx_columns, take_nvtx),
+    IMP_TABLE("CUPTI_ACTIVITY_KIND_RUNTIME", call_columns, take_call),
+    IMP_TABLE("CUPTI_ACTIVITY_KIND_DRIVER", call_columns, take_call),
 };
 const size_t imp_nsys_host_count = sizeof imp_nsys_host / sizeof *imp_nsys_host;
 

@@ -330,8 +330,7 @@ static void end_step(takt_profiler *profiler, uint64_t now)
 {
     uint64_t ticks = now - profiler->step_begin;
     uint64_t duration_ns = tkt_clock_duration_ns(profiler->fit.ns_per_tick, ticks);
-    tkt_stats_add(&profiler->all_steps.stats, duration_ns);
-    tkt_histogram_add(&profiler->all_steps.histogram, duration_ns);
+    tkt_all_steps_add(&profiler->all_steps, duration_ns);
     if (profiler->cycle)
         add_step_to_cycle(profiler, now);
 }

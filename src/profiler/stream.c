@@ -378,8 +378,7 @@ void tkt_stream_step(tkt_stream *stream, const tkt_step *step)
     uint64_t duration_ns = tkt_clock_duration_ns(tkt_window_fit(stream->window)->ns_per_tick,
                                                  step->end_ns - step->begin_ns);
     tkt_mutex_lock(&stream_lock);
-    tkt_stats_add(&stream->all_steps.stats, duration_ns);
-    tkt_histogram_add(&stream->all_steps.histogram, duration_ns);
+    tkt_all_steps_add(&stream->all_steps, duration_ns);
     stream->step_count++;
     tkt_step *copy = stream->is_summary || stream->is_broken ? NULL : TKT_ARRAY_ADD(&stream->steps);
     if (copy)

@@ -3,7 +3,6 @@
 #include "report/show.h"
 
 #include "base/text.h"
-
 #include "report/table.h"
 #include "trace/model.h"
 
@@ -76,9 +75,6 @@ static void add_device_clock(line *l, const takt_facts *facts)
     add_part(l, part);
 }
 
-/* Another tool's file does not tell what recording it cost. */
-static bool is_imported(const takt_facts *facts) { return isnan(facts->cost_ns); }
-
 static bool is_unknown(const takt_facts *facts)
 {
     return facts->ending != TAKT_ENDING_WHOLE && facts->known_until_ns == 0;
@@ -115,7 +111,7 @@ static void add_cost(line *l, const takt_facts *facts)
     tkt_value_text(cost, TKT_CELL_TIME, (tkt_cell){.u = (uint64_t)(cost_ns + 0.5)});
     tkt_value_text(share, TKT_CELL_SHARE, (tkt_cell){.d = wall_ns > 0 ? cost_ns / wall_ns : 0});
     snprintf(part, sizeof part, "Takt's cost %s%s (%s of wall time)", least(facts), cost, share);
-    if (is_imported(facts))
+    if (tkt_is_imported(facts))
         add_part(l, "cost of the recording unknown");
     else
         add_part(l, is_unknown(facts) ? "Takt's cost unknown" : part);

@@ -8,20 +8,6 @@
 /* Spans are sorted by begin, parents before children. The innermost open span is therefore the last
  * one that has begun, or an ancestor of it. */
 
-size_t tkt_spans_begun(const tkt_track *track, uint64_t time_ns)
-{
-    size_t first = 0;
-    size_t end = track->spans.count;
-    while (first < end) {
-        size_t middle = first + (end - first) / 2;
-        if (track->spans.items[middle].begin_ns <= time_ns)
-            first = middle + 1;
-        else
-            end = middle;
-    }
-    return first;
-}
-
 /* Returns the first span, from `span` outwards, that is still open. */
 static uint32_t open_at(const tkt_span *spans, uint32_t span, uint64_t time_ns)
 {

@@ -17,9 +17,6 @@ typedef void (*tkt_stay)(void *user, uint32_t span, uint64_t begin_ns, uint64_t 
 size_t tkt_whereabouts(const tkt_track *track, size_t begun, uint64_t begin_ns, uint64_t end_ns,
                        tkt_stay stay, void *user);
 
-/* Returns how many of the track's spans have begun by `time_ns`. Binary search. */
-size_t tkt_spans_begun(const tkt_track *track, uint64_t time_ns);
-
 /* Returns the span itself if it is a scope, or the scope around a call. */
 static inline uint32_t tkt_scope_of(const tkt_track *track, uint32_t span)
 {

@@ -291,20 +291,23 @@ tkt_device_memory *tkt_trace_device_memory(takt_trace *trace, uint32_t device)
     return memory;
 }
 
-void tkt_device_memory_add(tkt_device_memory *memory, const tkt_memory_event *event)
+void tkt_memory_totals_add(tkt_memory_totals *totals, uint64_t time_ns, int64_t bytes)
 {
-    if (event->kind & TKT_MEMORY_POOL) {
-        memory->pool_bytes += (uint64_t)event->bytes;
-        return;
-    }
-    tkt_memory_totals *totals = &memory->totals;
-    totals->window_allocations += event->bytes >= 0;
-    totals->window_frees += event->bytes < 0;
-    totals->current_bytes += (uint64_t)event->bytes;
+    totals->window_allocations += bytes >= 0;
+    totals->window_frees += bytes < 0;
+    totals->current_bytes += (uint64_t)bytes;
     if ((int64_t)totals->current_bytes > (int64_t)totals->window_peak_bytes) {
         totals->window_peak_bytes = totals->current_bytes;
-        totals->window_peak_ns = event->time_ns;
+        totals->window_peak_ns = time_ns;
     }
+}
+
+void tkt_device_memory_add(tkt_device_memory *memory, const tkt_memory_event *event)
+{
+    if (event->kind & TKT_MEMORY_POOL)
+        memory->pool_bytes += (uint64_t)event->bytes;
+    else
+        tkt_memory_totals_add(&memory->totals, event->time_ns, event->bytes);
 }
 
 static takt_status add_up_memory(takt_trace *trace)

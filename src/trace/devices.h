@@ -194,6 +194,9 @@ takt_status tkt_trace_link(takt_trace *trace);
  * next entry is added. */
 tkt_device_memory *tkt_trace_device_memory(takt_trace *trace, uint32_t device);
 
+/* Adds an allocation, or a free with bytes below 0, to the totals of a recording. */
+void tkt_memory_totals_add(tkt_memory_totals *totals, uint64_t time_ns, int64_t bytes);
+
 /* Adds a memory event to the device's totals and its pool_bytes. */
 void tkt_device_memory_add(tkt_device_memory *memory, const tkt_memory_event *event);
 

@@ -1,5 +1,5 @@
 /* Creates and destroys traces, and adds their strings, sites and tracks; also sums of device
- * activities by call path. model_finish.c derives the rest of a trace's contents. */
+ * activities by call path, and spans at a time. model_finish.c derives the rest of a trace's contents. */
 #include "trace/model.h"
 
 #include "base/text.h"
@@ -296,4 +296,36 @@ takt_status tkt_node_activities_derive(takt_trace *trace)
     if (status != TAKT_OK)
         TKT_ARRAY_FREE(&trace->node_activities);
     return status;
+}
+
+/* ======== Spans at a time ======== */
+
+size_t tkt_spans_begun(const tkt_track *track, uint64_t time_ns)
+{
+    size_t first = 0;
+    size_t end = track->spans.count;
+    while (first < end) {
+        size_t middle = first + (end - first) / 2;
+        if (track->spans.items[middle].begin_ns <= time_ns)
+            first = middle + 1;
+        else
+            end = middle;
+    }
+    return first;
+}
+
+/* A search passes at most this many spans that have ended. No stack is deeper; the limit keeps
+ * crafted files from making the reader slow. */
+#define MOST_ENDED 10000
+
+uint32_t tkt_span_at(const tkt_track *track, uint64_t time_ns)
+{
+    size_t begun = track->kind == TAKT_TRACK_THREAD ? tkt_spans_begun(track, time_ns) : 0;
+    uint32_t span = begun ? (uint32_t)begun - 1 : TKT_NO_SPAN;
+    for (int up = 0; up < MOST_ENDED && span != TKT_NO_SPAN; up++) {
+        if (track->spans.items[span].end_ns >= time_ns)
+            return span;
+        span = track->spans.items[span].parent;
+    }
+    return TKT_NO_SPAN;
 }

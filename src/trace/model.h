@@ -17,6 +17,8 @@
 #include <takt/scope.h>
 #include <takt/trace.h>
 
+#include <math.h>
+
 #define TKT_NO_SPAN  UINT32_MAX
 #define TKT_NO_TRACK UINT32_MAX
 
@@ -298,6 +300,12 @@ typedef struct tkt_all_steps {
     double        simulated_seconds; /* per step, as declared; 0: not declared */
 } tkt_all_steps;
 
+static inline void tkt_all_steps_add(tkt_all_steps *steps, uint64_t duration_ns)
+{
+    tkt_stats_add(&steps->stats, duration_ns);
+    tkt_histogram_add(&steps->histogram, duration_ns);
+}
+
 /* The site with the most scopes that began in the recording but did not end in it. */
 typedef struct tkt_most_unfinished {
     uint32_t site;
@@ -368,6 +376,13 @@ uint32_t tkt_trace_site_index(takt_trace *trace, const tkt_trace_site *site);
 uint32_t tkt_trace_add_track(takt_trace *trace, takt_track_kind kind, uint32_t name,
                              uint32_t thread_id);
 
+/* Returns how many of the track's spans have begun by `time_ns`. Binary search. */
+size_t tkt_spans_begun(const tkt_track *track, uint64_t time_ns);
+
+/* The innermost span of a thread at a time: the last one to begin, or its innermost ancestor that
+ * had not ended. TKT_NO_SPAN if there is none, and on async tracks. */
+uint32_t tkt_span_at(const tkt_track *track, uint64_t time_ns);
+
 /* Derives the rest of a trace's contents. Call once. TAKT_NO_MEMORY.
  * - Sorts async spans, waits and overheads by begin; arguments, work and stacks by span; marks,
  *   counters, flows and memory events by time, then track.
@@ -394,6 +409,18 @@ static inline uint64_t tkt_phase_end(const tkt_phase_record *record)
 /* The folded form. Makes it from the spans of threads, and node_activities from the activities, if
  * the trace does not have them yet. Sites are the trace's. NULL without memory. Any thread. */
 const tkt_fold *tkt_trace_fold(const takt_trace *trace);
+
+/* True for a recording by another profiler, whose files do not tell what it cost. */
+static inline bool tkt_is_imported(const takt_facts *facts)
+{
+    return isnan(facts->cost_ns);
+}
+
+/* True for a process that was started together with others. */
+static inline bool tkt_has_rank(const takt_facts *facts)
+{
+    return facts->world_size > 1 || facts->rank > 0;
+}
 
 /* Writes "rank 3 of 8", or "rank 3" if the number of processes is not known. Writes "" and returns
  * false for a process that ran alone. */

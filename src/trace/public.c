@@ -12,7 +12,7 @@ const takt_facts *takt_trace_facts(const takt_trace *trace)
 
 bool tkt_trace_rank_text(char *text, size_t size, const takt_facts *facts)
 {
-    bool is_known = facts->world_size > 1 || facts->rank > 0;
+    bool is_known = tkt_has_rank(facts);
     if (!is_known)
         *text = '\0';
     else if (facts->world_size > 1)

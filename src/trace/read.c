@@ -97,40 +97,13 @@ static void close_rows(tkt_read *read)
 
 /* ---- The spans of events --------------------------------------------------------------------- */
 
-/* The search for an open span passes at most this many ended ones. No stack is deeper; the limit
- * keeps crafted files from making the reader slow. */
-#define MOST_ENDED 10000
-
-/* The innermost span at a time: the last one to begin, or its innermost ancestor that had not
- * ended. */
-static uint32_t span_at(const tkt_track *track, uint64_t time_ns)
-{
-    const tkt_spans *spans = &track->spans;
-    size_t low = 0;
-    size_t high = track->kind == TAKT_TRACK_THREAD ? spans->count : 0;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (spans->items[middle].begin_ns <= time_ns)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    uint32_t span = low ? (uint32_t)low - 1 : TKT_NO_SPAN;
-    for (int up = 0; up < MOST_ENDED && span != TKT_NO_SPAN; up++) {
-        if (spans->items[span].end_ns >= time_ns)
-            return span;
-        span = spans->items[span].parent;
-    }
-    return TKT_NO_SPAN;
-}
-
 /* Finds the span of an event that was written late. Clears a span that is not in the file, for
  * example because it comes after the cut. */
 static void settle_span(const takt_trace *trace, uint32_t track, uint64_t time_ns, uint32_t *span)
 {
     const tkt_track *on = &trace->tracks.items[track];
     if (*span == TKT_READ_SPAN_BY_TIME)
-        *span = span_at(on, time_ns);
+        *span = tkt_span_at(on, time_ns);
     else if (*span >= on->spans.count)
         *span = TKT_NO_SPAN;
 }

@@ -157,9 +157,8 @@ static takt_status read_steps(const tkt_recovery *r, const tkt_seal_window *wind
     if (trace->steps.count)
         qsort(trace->steps.items, trace->steps.count, sizeof *trace->steps.items, compare_steps);
     for (size_t i = 0; i < trace->steps.count; i++) {
-        uint64_t ns = trace->steps.items[i].end_ns - trace->steps.items[i].begin_ns;
-        tkt_stats_add(&trace->all_steps.stats, ns);
-        tkt_histogram_add(&trace->all_steps.histogram, ns);
+        const tkt_step *step = &trace->steps.items[i];
+        tkt_all_steps_add(&trace->all_steps, step->end_ns - step->begin_ns);
     }
     trace->facts.step_count = trace->steps.count;
     return TAKT_OK;
