@@ -370,6 +370,9 @@ takt_status cli_compare_judge(cli_comparison *comparison);
 
 /* ======== Printing ======== */
 
+/* True if a side recorded anything (compare_print.c). */
+bool cli_has_calls(const cli_comparison *comparison, int side);
+
 /* Sets the document's headline: by how much B is slower, and where (compare_headline.c). */
 void cli_compare_headline(const cli_comparison *comparison, tkt_document *document);
 

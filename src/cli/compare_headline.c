@@ -197,18 +197,10 @@ static void tell_same(const cli_comparison *c, const cli_row *row, tkt_document 
 
 /* ======== The sentence ======== */
 
-static bool has_calls(const cli_comparison *c, int side)
-{
-    for (size_t i = 0; i < c->rows.count; i++)
-        if (c->rows.items[i].kind != CLI_ROW_RUN && c->rows.items[i].parts[side].calls > 0)
-            return true;
-    return false;
-}
-
 void cli_compare_headline(const cli_comparison *comparison, tkt_document *document)
 {
     const cli_row *row = question_of(comparison);
-    bool has_a = has_calls(comparison, CLI_A), has_b = has_calls(comparison, CLI_B);
+    bool has_a = cli_has_calls(comparison, CLI_A), has_b = cli_has_calls(comparison, CLI_B);
 
     if (!has_a || !has_b)
         tkt_document_set_headline(document, "Nothing to compare: %s recorded nothing.",

@@ -315,9 +315,8 @@ static void note_calls(const cli_comparison *c, tkt_document *out)
     tkt_document_explain(
         out, "change_percent",
         "Call change %%: the median of all differences between a call of B and one of A "
-        "(Hodges-Lehmann), "
-        "in percent of A's median call; band: its 95 %% confidence interval; p: Mann-Whitney U "
-        "test.");
+        "(Hodges-Lehmann), in percent of A's median call; band: its 95 %% confidence interval; p: "
+        "Mann-Whitney U test.");
 }
 
 static void note_runs(const cli_comparison *c, tkt_document *out)
@@ -333,8 +332,7 @@ static void note_runs(const cli_comparison *c, tkt_document *out)
     tkt_document_explain(
         out, "change_percent",
         "Call change %%: of a run's median call%s; of all runs, the mean without the smallest and "
-        "the "
-        "largest fifth. Band: its 95 %% confidence interval; p: permutation test.",
+        "the largest fifth. Band: its 95 %% confidence interval; p: permutation test.",
         a->facts.has_spans && b->facts.has_spans ? "" : ", or mean one in traces without spans");
 }
 
@@ -443,10 +441,18 @@ static void look_at_partial(const cli_side *a, const cli_side *b, cli_obstacles 
         cli_obstacles_add(out, CLI_FACT_PARTIAL, "only some of the runs are partial");
 }
 
+bool cli_has_calls(const cli_comparison *comparison, int side)
+{
+    for (size_t i = 0; i < comparison->rows.count; i++)
+        if (comparison->rows.items[i].kind != CLI_ROW_RUN &&
+            comparison->rows.items[i].parts[side].calls > 0)
+            return true;
+    return false;
+}
+
 static void look_at_side(const cli_comparison *c, int side, cli_obstacles *out)
 {
     const cli_side *of = &c->sides[side];
-    uint64_t calls = 0;
 
     if (of->facts.ending != TAKT_ENDING_WHOLE)
         cli_obstacles_add(out, CLI_FACT_LOSSES,
@@ -457,10 +463,7 @@ static void look_at_side(const cli_comparison *c, int side, cli_obstacles *out)
     if (of->losses_in_all > of->lost[TAKT_LOSS_CUT])
         cli_obstacles_add(out, CLI_FACT_LOSSES, "%c lost events: %.200s", side_name(side),
                           of->losses);
-    for (size_t i = 0; i < c->rows.count; i++)
-        if (c->rows.items[i].kind != CLI_ROW_RUN)
-            calls += c->rows.items[i].parts[side].calls;
-    if (calls == 0)
+    if (!cli_has_calls(c, side))
         cli_obstacles_add(out, CLI_FACTS, "%c recorded nothing", side_name(side));
 }
 
@@ -470,8 +473,9 @@ static void look_at_import(const cli_side *a, const cli_side *b, cli_obstacles *
     bool is_a = tkt_is_imported(&a->facts), is_b = tkt_is_imported(&b->facts);
     if (is_a != is_b)
         cli_obstacles_add(out, CLI_FACT_BACKEND,
-                          "only %c was recorded by Takt: steps, launches and what devices did can be "
-                          "compared; scopes have the names that each profiler gives, and its cost",
+                          "only %c was recorded by Takt: steps, launches and what devices did can "
+                          "be compared; scopes have the names that each profiler gives, and its "
+                          "cost",
                           is_a ? 'B' : 'A');
 }
 

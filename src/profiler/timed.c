@@ -6,6 +6,7 @@
 #include "cuda/cuda.h"
 #include "profiler/cycle.h"
 #include "profiler/session.h"
+#include "report/show.h"
 #include "record/control.h"
 #include "record/log.h"
 
@@ -407,15 +408,6 @@ static void fill(takt_timed *result, struct tkt_timed *state)
 
 /* ---- Reports --------------------------------------------------------------------------------- */
 
-static bool is_report(const char *name)
-{
-    const char *known;
-    for (size_t i = 0; (known = takt_report_name(i)) != NULL; i++)
-        if (strcmp(known, name) == 0)
-            return true;
-    return false;
-}
-
 static void print_report(const takt_trace *trace, const char *name)
 {
     const takt_report_options how = {.struct_size = sizeof how,
@@ -423,7 +415,7 @@ static void print_report(const takt_trace *trace, const char *name)
                                      .width_key = "a terminal's width of "};
     takt_sink sink = tkt_print_sink();
     takt_status status = TAKT_NOT_FOUND;
-    if (is_report(name)) {
+    if (tkt_report_known(name)) {
         tkt_print("%s\n", name);
         status = takt_report(trace, name, &how, &sink);
         tkt_print("\n");

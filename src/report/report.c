@@ -49,6 +49,12 @@ static const report *find_report(const char *name)
     return NULL;
 }
 
+const char *tkt_report_known(const char *name)
+{
+    const report *found = find_report(name);
+    return found ? found->name : NULL;
+}
+
 bool tkt_report_is_of_cuda(const char *name)
 {
     const report *found = find_report(name);

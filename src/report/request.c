@@ -3,6 +3,7 @@
 #include "report/request.h"
 
 #include "base/text.h"
+#include "report/show.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -127,9 +128,7 @@ bool tkt_report_request_read(tkt_report_request *request, const char *text,
     char *word = strtok_r(copy, " ", &rest);
     if (!word)
         return false;
-    for (size_t i = 0; takt_report_name(i); i++)
-        if (strcmp(takt_report_name(i), word) == 0)
-            request->name = takt_report_name(i);
+    request->name = tkt_report_known(word);
     if (!request->name)
         return false;
     while ((word = strtok_r(NULL, " ", &rest)))

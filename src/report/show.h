@@ -63,6 +63,9 @@ takt_status tkt_report_end(const takt_trace *trace, const takt_report_options *o
  * end. */
 const char *tkt_report_description(size_t index);
 
+/* The report's name as the library has it; NULL: there is no such report. */
+const char *tkt_report_known(const char *name);
+
 /* True for a report that a profiler prints only where a backend recorded devices. */
 bool tkt_report_is_of_cuda(const char *name);
 

@@ -30,9 +30,6 @@ static const tkt_column columns[COLUMNS] = {
     [AT_ONCE] = {"At once", "at_once", TKT_CELL_COUNT, 3, false, 1},
 };
 
-/* A p99 of fewer values is only the greatest one. */
-#define LEAST_FOR_P99 100
-
 static void fill_row(tkt_cell *row, const takt_trace *trace, const tkt_named *task,
                      uint64_t at_once)
 {
@@ -43,10 +40,11 @@ static void fill_row(tkt_cell *row, const takt_trace *trace, const tkt_named *ta
     row[TOTAL].u = stats->total_ns;
     row[MEAN].u = tkt_mean(stats->total_ns, stats->count);
     row[MEDIAN].u = row[P99].u = TKT_NO_VALUE;
-    if (task->histogram)
+    if (task->histogram) {
         row[MEDIAN].u = tkt_stats_quantile(stats, task->histogram, 0.5);
-    if (task->histogram && stats->count >= LEAST_FOR_P99)
-        row[P99].u = tkt_stats_quantile(stats, task->histogram, 0.99);
+        row[P99].u =
+            tkt_p99_cell(stats->count, tkt_stats_quantile(stats, task->histogram, 0.99));
+    }
     row[LEAST].u = stats->min_ns;
     row[MOST].u = stats->max_ns;
     row[AT_ONCE].u = at_once;
@@ -69,7 +67,7 @@ static takt_status show(tkt_document *document, const tkt_task_list *tasks)
     tkt_document_explain(document, "at_once",
                          "At once is the greatest number that ran at the same time.");
     tkt_document_explain(document, "median_ns",
-                         "Median and p99 are within 3.2 %%; p99 needs %d tasks.", LEAST_FOR_P99);
+                         "Median and p99 are within 3.2 %%; p99 needs %d tasks.", TKT_P99_LEAST);
     return TAKT_OK;
 }
 

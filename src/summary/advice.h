@@ -106,6 +106,7 @@ static inline uint64_t tkt_working_ns(const tkt_scope_total *scope)
 /* For the files advice_*.c. */
 
 typedef struct tkt_advised_device tkt_advised_device; /* see advice_device.c */
+typedef struct tkt_advised_site tkt_advised_site;     /* see advice_threads.c */
 
 /* What rules know. A rule that explains an interval takes it away from the rules after it. */
 typedef struct tkt_advising {
@@ -116,6 +117,7 @@ typedef struct tkt_advising {
     uint64_t slow_end_ns;
     uint64_t allocating_ns; /* a thread was in calls that allocate, within steps */
     tkt_advised_device *devices; /* one for each of the uses; NULL: not computed */
+    tkt_advised_site *sites;     /* all sites, over threads; NULL: not computed */
     bool     is_short;      /* memory ran out */
 } tkt_advising;
 

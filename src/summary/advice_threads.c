@@ -13,7 +13,7 @@
 #define UNEVEN_SHARE  0.10
 
 /* A site on all threads. */
-typedef struct shared_site {
+struct tkt_advised_site {
     uint32_t threads;
     uint32_t slowest; /* track */
     uint64_t max_ns;
@@ -22,9 +22,9 @@ typedef struct shared_site {
     uint64_t most_calls;
     uint64_t ns; /* on the thread being added, as are its calls */
     uint64_t calls;
-} shared_site;
+};
 
-static bool is_shared(const shared_site *site)
+static bool is_shared(const tkt_advised_site *site)
 {
     return site->threads > 1 && site->most_calls <= 2 * site->least_calls;
 }
@@ -42,7 +42,7 @@ static bool has_threads(const tkt_advising *a)
     return threads > 1 && a->trace->facts.has_spans && a->wall_ns > 0;
 }
 
-static void add_site(shared_site *site, uint32_t track)
+static void add_site(tkt_advised_site *site, uint32_t track)
 {
     if (site->ns > site->max_ns || site->threads == 0)
         site->slowest = track;
@@ -55,12 +55,12 @@ static void add_site(shared_site *site, uint32_t track)
     site->ns = site->calls = 0;
 }
 
-static void add_track(const takt_trace *trace, uint32_t number, shared_site *sites)
+static void add_track(const takt_trace *trace, uint32_t number, tkt_advised_site *sites)
 {
     const tkt_spans *spans = &trace->tracks.items[number].spans;
     for (size_t i = 0; i < spans->count; i++) {
         const tkt_span *span = &spans->items[i];
-        shared_site *site = &sites[tkt_span_site(span)];
+        tkt_advised_site *site = &sites[tkt_span_site(span)];
         site->calls++;
         if (span->parent == TKT_NO_SPAN ||
             tkt_span_site(&spans->items[span->parent]) != tkt_span_site(span))
@@ -71,21 +71,23 @@ static void add_track(const takt_trace *trace, uint32_t number, shared_site *sit
             add_site(&sites[i], number);
 }
 
-/* The caller frees the array with tkt_free(). NULL without memory. */
-static shared_site *find_shared(tkt_advising *a)
+/* Computed once. NULL: with one thread only, or without memory. */
+static const tkt_advised_site *sites_of(tkt_advising *a)
 {
     const takt_trace *trace = a->trace;
-    shared_site *sites = tkt_alloc_zeroed(trace->sites.count * sizeof *sites);
-    a->is_short |= !sites;
-    for (uint32_t i = 0; sites && i < trace->tracks.count; i++)
+    if (a->sites || !has_threads(a))
+        return a->sites;
+    a->sites = tkt_alloc_zeroed(trace->sites.count * sizeof *a->sites);
+    a->is_short |= !a->sites;
+    for (uint32_t i = 0; a->sites && i < trace->tracks.count; i++)
         if (is_thread(&trace->tracks.items[i]))
-            add_track(trace, i, sites);
-    return sites;
+            add_track(trace, i, a->sites);
+    return a->sites;
 }
 
 /* ======== Imbalance ======== */
 
-static uint64_t waste_ns(const shared_site *site)
+static uint64_t waste_ns(const tkt_advised_site *site)
 {
     return is_shared(site) ? site->max_ns - site->sum_ns / site->threads : 0;
 }
@@ -93,13 +95,13 @@ static uint64_t waste_ns(const shared_site *site)
 bool tkt_advise_threads(tkt_advising *a, tkt_advice *out)
 {
     const takt_trace *trace = a->trace;
-    shared_site *sites = has_threads(a) ? find_shared(a) : NULL;
+    const tkt_advised_site *sites = sites_of(a);
     if (!sites)
         return false;
     uint32_t worst = 0;
     for (uint32_t i = 1; i < trace->sites.count; i++)
         worst = waste_ns(&sites[i]) > waste_ns(&sites[worst]) ? i : worst;
-    const shared_site *site = &sites[worst];
+    const tkt_advised_site *site = &sites[worst];
     uint64_t mean_ns = site->threads ? site->sum_ns / site->threads : 0;
     uint32_t slowest = trace->tracks.items[site->slowest].name;
     *out = (tkt_advice){.kind = TKT_ADVICE_THREADS,
@@ -110,7 +112,6 @@ bool tkt_advise_threads(tkt_advising *a, tkt_advice *out)
                         .other = mean_ns,
                         .factor = mean_ns ? (double)site->max_ns / (double)mean_ns : 0,
                         .at_stake_ns = waste_ns(site)};
-    tkt_free(sites);
     return out->factor >= UNEVEN_FACTOR && (double)out->at_stake_ns >= UNEVEN_SHARE * a->wall_ns;
 }
 
@@ -118,7 +119,7 @@ bool tkt_advise_threads(tkt_advising *a, tkt_advice *out)
 
 typedef struct serial {
     const takt_trace *trace;
-    const shared_site *sites;
+    const tkt_advised_site *sites;
     const tkt_track *main; /* in scopes for longest */
     uint64_t *by_site;
     uint64_t sum_ns;
@@ -167,8 +168,9 @@ static bool begin_parts(serial *s)
         if (!push_part(s, i))
             return false;
         s->threads += s->parts.count > before;
-        if (outermost_ns(track) > most_ns) {
-            most_ns = outermost_ns(track);
+        uint64_t track_ns = outermost_ns(track);
+        if (track_ns > most_ns) {
+            most_ns = track_ns;
             s->main = track;
         }
     }
@@ -221,7 +223,7 @@ bool tkt_advise_serial(tkt_advising *a, tkt_advice *out)
 {
     const takt_trace *trace = a->trace;
     bool has_devices = a->known->uses->count > 0;
-    shared_site *sites = has_threads(a) && !has_devices ? find_shared(a) : NULL;
+    const tkt_advised_site *sites = has_devices ? NULL : sites_of(a);
     if (!sites)
         return false;
     serial s = {.trace = trace, .sites = sites};
@@ -235,6 +237,5 @@ bool tkt_advise_serial(tkt_advising *a, tkt_advice *out)
     TKT_ARRAY_FREE(&s.parts);
     tkt_free(s.next);
     tkt_free(s.by_site);
-    tkt_free(sites);
     return is_ill;
 }

@@ -6,6 +6,7 @@
  * "compile: UNIT: OTHER UNIT". Their phases belong to the span "compilation" of the track
  * "compile: UNIT", too. */
 #include "summary/compile.h"
+#include "summary/device.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -190,12 +191,9 @@ static uint64_t covered_ns(const gathering *g, const piece *whole)
         const piece *top = &g->tops.items[i];
         if (top->begin_ns >= whole->end_ns)
             break;
-        uint64_t begin_ns = top->begin_ns > until_ns ? top->begin_ns : until_ns;
         uint64_t end_ns = top->end_ns < whole->end_ns ? top->end_ns : whole->end_ns;
-        if (end_ns > begin_ns && is_part(unit, g->out->phases.items[top->phase].unit)) {
-            covered += end_ns - begin_ns;
-            until_ns = end_ns;
-        }
+        if (is_part(unit, g->out->phases.items[top->phase].unit))
+            covered += tkt_union_add(&until_ns, top->begin_ns, end_ns);
     }
     return covered;
 }

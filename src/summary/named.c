@@ -34,6 +34,14 @@ tkt_named *tkt_nameds_find(tkt_named_list *nameds, uint32_t name, uint32_t part)
     return named;
 }
 
+void tkt_nameds_add(tkt_named_list *nameds, tkt_named *named, uint64_t duration_ns)
+{
+    nameds->total_ns += duration_ns;
+    tkt_stats_add(&named->stats, duration_ns);
+    if (named->histogram)
+        tkt_histogram_add(named->histogram, duration_ns);
+}
+
 bool tkt_nameds_merge(tkt_named_list *nameds, uint32_t name, const tkt_stats *stats,
                       const tkt_histogram *histogram)
 {
@@ -206,11 +214,7 @@ static bool add_activity(grouping *g, const tkt_activity *activity)
     }
     if (g->key == TKT_BY_NAME)
         return true;
-    uint64_t ns = activity->end_ns - activity->begin_ns;
-    g->nameds->total_ns += ns;
-    tkt_stats_add(&named->stats, ns);
-    if (named->histogram)
-        tkt_histogram_add(named->histogram, ns);
+    tkt_nameds_add(g->nameds, named, activity->end_ns - activity->begin_ns);
     return true;
 }
 

@@ -62,6 +62,9 @@ void tkt_nameds_fini(tkt_named_list *nameds); /* accepts a zeroed struct; call i
  * until the next entry is created. NULL without memory. */
 tkt_named *tkt_nameds_find(tkt_named_list *nameds, uint32_t name, uint32_t part);
 
+/* Adds one duration to an entry of the list. */
+void tkt_nameds_add(tkt_named_list *nameds, tkt_named *named, uint64_t duration_ns);
+
 /* Adds statistics to the entry of a name. A NULL `histogram` makes the entry's unknown. False
  * without memory. */
 bool tkt_nameds_merge(tkt_named_list *nameds, uint32_t name, const tkt_stats *stats,

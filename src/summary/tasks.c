@@ -27,10 +27,7 @@ static bool add_task(tkt_task_list *tasks, heap_list *running, uint32_t track, u
     if (!named || !add_heaps(tasks, running))
         return false;
     named->shape = track;
-    tkt_stats_add(&named->stats, span->end_ns - span->begin_ns);
-    if (named->histogram)
-        tkt_histogram_add(named->histogram, span->end_ns - span->begin_ns);
-    tasks->times.total_ns += span->end_ns - span->begin_ns;
+    tkt_nameds_add(&tasks->times, named, span->end_ns - span->begin_ns);
 
     size_t entry = (size_t)(named - tasks->times.items);
     tkt_heap *heap = &running->items[entry];

@@ -68,8 +68,8 @@ function nameFields(trace, name, {durations, total}) {
 function nameButtons(page, name) {
     const {trace} = page;
     const [found] = tracksOfName(trace, name);
-    const kind = found.track.kind === 'stream' ? 'activity' : isCall(found.track,
-        found.track.events.what.findIndex((what) => found.isOf[what])) ? 'call' : 'scope';
+    const kind = nodeKind(found.track,
+        found.track.events.what.findIndex((what) => found.isOf[what]));
     const id = tableOfName(trace, name, kind);
     return make('div', {class: 'buttons'},
         makeButton('On the timeline', () => page.options.onname(name)),
