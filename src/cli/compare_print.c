@@ -262,9 +262,7 @@ int cli_compare_print(const cli_comparison *comparison, const takt_report_option
     add_rows(&document, comparison);
     add_facts(&document, comparison, facts, said);
     cli_compare_notes(comparison, &document);
-    takt_status status = document.status;
-    if (status == TAKT_OK)
-        status = tkt_document_print(&document, options, &sink);
+    takt_status status = tkt_document_print(&document, options, &sink);
     if (status == TAKT_BAD_ARGUMENT)
         result = tell_columns(&document, options->sort, syntax);
     else if (status != TAKT_OK && status != TAKT_IO_ERROR) /* cli_finish() reports it */

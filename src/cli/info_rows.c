@@ -80,9 +80,7 @@ static int print(tkt_document *document)
 
     show.options.rows = -1;
     cli_show_settle(&show);
-    takt_status status = document->status;
-    if (status == TAKT_OK)
-        status = tkt_document_print(document, &show.options, &sink);
+    takt_status status = tkt_document_print(document, &show.options, &sink);
     return status == TAKT_OK || status == TAKT_IO_ERROR /* cli_finish() reports the reason */
                ? CLI_OK
                : cli_error("%s", takt_status_text(status));

@@ -278,8 +278,6 @@ takt_status cli_ranks_show(const cli_ranks *ranks, const takt_report_options *op
     takt_status status = add_table(&document, ranks) ? TAKT_OK : TAKT_NO_MEMORY;
     add_facts(&document, ranks);
     if (status == TAKT_OK)
-        status = document.status;
-    if (status == TAKT_OK)
         status = tkt_document_print(&document, options, sink);
     tkt_document_fini(&document);
     return status;

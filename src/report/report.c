@@ -84,7 +84,9 @@ takt_status tkt_document_print(tkt_document *document, const takt_report_options
     tkt_layout layout = {width_for(options, sink), options->color, options->full_names,
                          options->width_key ? options->width_key : USUAL_KEY};
     tkt_writer writer;
-    takt_status status = tkt_document_arrange(document, options->sort, options->rows);
+    takt_status status = document->status;
+    if (status == TAKT_OK)
+        status = tkt_document_arrange(document, options->sort, options->rows);
     if (status == TAKT_OK)
         status = tkt_writer_init(&writer, *sink, 0);
     if (status != TAKT_OK)
@@ -113,8 +115,6 @@ static takt_status show(const takt_trace *trace, const report *wanted, bool is_p
     tkt_document_init(&document, wanted->name, trace);
     document.is_part = is_part;
     takt_status status = wanted->show(&document, options);
-    if (status == TAKT_OK)
-        status = document.status;
     if (status == TAKT_OK)
         status = tkt_document_print(&document, options, sink);
     tkt_document_fini(&document);

@@ -265,8 +265,8 @@ typedef struct tkt_layout {
     const char *width_key; /* as in takt_report_options; not NULL */
 } tkt_layout;
 
-/* Arranges the document and writes it in the format of the options. Writes nothing if it fails for
- * any reason but the sink. */
+/* Arranges the document and writes it in the format of the options. Fails with document->status if
+ * that is not TAKT_OK. Writes nothing if it fails for any reason but the sink. */
 takt_status tkt_document_print(tkt_document *document, const takt_report_options *options,
                                const takt_sink *sink);
 

@@ -3,8 +3,6 @@
 #include "import/json.h"
 #include "support/judge.h"
 
-#include <string.h>
-
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size);
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
@@ -17,13 +15,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
         status = imp_json_read(&input, &trace);
         tkt_input_close(&input);
     }
-    if (status != TAKT_OK) {
-        judge(status == TAKT_BAD_TRACE && !trace && error.message[0]);
-        judge(strchr(error.message, '\n') == NULL);
-        return 0;
-    }
-    judge_trace(trace, size);
-    judge_settled(trace);
-    takt_trace_release(trace);
+    judge_opened(status, trace, &error, size);
     return 0;
 }

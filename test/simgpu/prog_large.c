@@ -1,14 +1,13 @@
 /* A long run for `make bench-page`: a million spans, nested four deep, and about a million
  * activities, on two threads and four streams of a stand-in GPU. The environment's profiler
  * records it. Argument: the number of steps. */
-#include "simgpu/driver.h"
+#include "simgpu/launching.h"
 
 #include <takt/takt.h>
 
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <unistd.h>
 
 #define KERNELS 6
 #define STREAMS 4
@@ -21,21 +20,10 @@ static CUcontext context;
 static CUfunction kernels[KERNELS];
 static CUstream streams[STREAMS];
 
-static void check(CUresult result)
-{
-    if (result == 0)
-        return;
-    fprintf(stderr, "CUDA fails: %d\n", (int)result);
-    _exit(3);
-}
-
-static void begin_cuda(void)
+static void prepare(void)
 {
     CUmodule module;
-    check(cuInit(0));
-    check(cuDevicePrimaryCtxRetain(&context, 0));
-    check(cuCtxSetCurrent(context));
-    check(cuModuleLoadData(&module, "none"));
+    begin_cuda(&context, &module);
     for (int i = 0; i < KERNELS; i++)
         check(cuModuleGetFunction(&kernels[i], module, names[i]));
     for (int i = 0; i < STREAMS; i++)
@@ -74,7 +62,7 @@ int main(int argc, char **argv)
     int steps = argc > 1 ? atoi(argv[1]) : 1000;
     pthread_t thread;
 
-    begin_cuda();
+    prepare();
     takt_profiler_start(NULL);
     pthread_create(&thread, NULL, work, &steps);
     for (int i = 0; i < steps; i++) {

@@ -1,7 +1,7 @@
 /* A simulation on the stand-ins that steps the environment's profiler, and ends in the way that its
  * argument says. check_programs.sh looks at what Takt makes of it. Each of the STEPS steps launches
  * two kernels in the scope "forces" and copies once in "output". */
-#include "simgpu/driver.h"
+#include "simgpu/launching.h"
 #include "support/counters.h"
 
 #include <takt/takt.h>
@@ -20,21 +20,10 @@ static CUcontext context;
 static CUfunction kernel;
 static CUdeviceptr memory;
 
-static void check(CUresult result)
-{
-    if (result == 0)
-        return;
-    fprintf(stderr, "CUDA fails: %d\n", (int)result);
-    _exit(3);
-}
-
-static void begin_cuda(void)
+static void prepare(void)
 {
     CUmodule module;
-    check(cuInit(0));
-    check(cuDevicePrimaryCtxRetain(&context, 0));
-    check(cuCtxSetCurrent(context));
-    check(cuModuleLoadData(&module, "none"));
+    begin_cuda(&context, &module);
     check(cuModuleGetFunction(&kernel, module, "advance"));
     check(cuMemAlloc_v2(&memory, 4096));
 }
@@ -88,7 +77,7 @@ int main(int argc, char **argv)
 {
     const char *end = argc > 1 ? argv[1] : "return";
     pthread_t thread;
-    begin_cuda();
+    prepare();
     takt_profiler_start(NULL);
     for (int i = 0; i < STEPS; i++) {
         if (i == 5 && strcmp(end, "fork") == 0)

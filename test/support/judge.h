@@ -14,6 +14,10 @@ void judge_that(bool is_true, const char *what, const char *file, int line);
 /* It can be walked, folded, reported and exported: in one form of each, which `choice` picks. */
 void judge_trace(const takt_trace *trace, size_t choice);
 
+/* What a reader made of any bytes: refused with one line that says why, or a trace for which all of
+ * this holds. Releases it. */
+void judge_opened(takt_status status, takt_trace *trace, const takt_error *error, size_t choice);
+
 /* Its file, read. */
 takt_trace *judge_read_back(const takt_trace *trace);
 

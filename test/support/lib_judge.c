@@ -127,3 +127,15 @@ void judge_settled(const takt_trace *trace)
     tkt_free(first.data);
     tkt_free(second.data);
 }
+
+void judge_opened(takt_status status, takt_trace *trace, const takt_error *error, size_t choice)
+{
+    if (status != TAKT_OK) {
+        judge(status == TAKT_BAD_TRACE && !trace && error->message[0]);
+        judge(strchr(error->message, '\n') == NULL);
+        return;
+    }
+    judge_trace(trace, choice);
+    judge_settled(trace);
+    takt_trace_release(trace);
+}
