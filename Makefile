@@ -16,6 +16,7 @@
 ##   sim-demo       runs a CUDA sample on the stand-ins
 ##   bench          measures what Takt costs on this machine
 ##   bench-page     measures a page with a million spans in Chromium
+##   pictures       makes the pictures of README.md, in docs/pictures
 ##   check-gpu      runs test/gpu and the CUDA samples on this machine's GPU
 ##   bench-gpu      measures what Takt costs programs that use the GPU
 ##   gpu-kit        puts both into one folder, B/gpu-kit, for a machine with a GPU but no toolkit
@@ -52,7 +53,7 @@ MAKEFLAGS += --no-builtin-rules --no-print-directory
 .SECONDARY:
 .SECONDEXPANSION:
 .PHONY: all libs demo demo-built sim-demo check check-built check-long check-long-built simgpu \
-        bench bench-built bench-page crash crash-built fuzz fuzz-built fuzz-coverage coverage \
+        bench bench-built bench-page pictures crash crash-built fuzz fuzz-built fuzz-coverage coverage \
         coverage-built faults check-aarch64 check-emulated check-compilers check-compilers-built check-tests \
         amalgamation check-gpu bench-gpu gpu-built gpu-kit gpu-kit-built stress stress-built \
         check-layers include-graph check-symbols abi-record install uninstall format clean help FORCE
@@ -115,7 +116,8 @@ common   := -Wall -Wextra -Wpedantic -Wshadow $(if $(filter 1$(SAN),$(WERROR)),-
             $(sanitize) -pthread -Iinclude
 ours     := $(common) -fvisibility=hidden -ffunction-sections -fPIC -fno-common -ftls-model=initial-exec \
             -D_GNU_SOURCE -Isrc
-c_ours   := -std=c11 $(ours) -Wstrict-prototypes -Wmissing-prototypes
+c_ours   := -std=c11 $(ours) -Wstrict-prototypes -Wmissing-prototypes \
+            -Werror=incompatible-pointer-types
 cxx_ours := -std=c++17 $(ours)
 needs    := -lyaml -lz -lm -ldl
 
@@ -198,7 +200,8 @@ has_server := $(call found,libmicrohttpd)
 has_dw     := $(call found,libdw)
 cli_can    := $(strip $(if $(has_sqlite),-DTKT_HAVE_SQLITE) \
     $(if $(has_server),-DTKT_HAVE_MICROHTTPD) $(if $(has_dw),-DTKT_HAVE_DW))
-cli_libs   := $(if $(has_sqlite),-lsqlite3) $(if $(has_server),-lmicrohttpd) $(if $(has_dw),-ldw)
+sqlite     := $(if $(has_sqlite),-lsqlite3)
+cli_libs   := $(sqlite) $(if $(has_server),-lmicrohttpd) $(if $(has_dw),-ldw)
 $(B)/obj/src/cli/%.o $(B)/obj/src/import/%.o: flags = $(c_ours) $(cli_can)
 
 # The page of `takt report --html` is assembled here and embedded in the command.
@@ -207,7 +210,7 @@ $(B)/obj/src/cli/html/report_html.o: flags = $(c_ours) \
     -DTKT_HTML_HEAD='"$(abspath $(B))/html/head.html"' -DTKT_HTML_TAIL='"$(abspath $(B))/html/tail.html"'
 $(B)/obj/src/cli/html/report_html.o: $(html_page)
 $(B)/html/tail.html: $(B)/html/head.html
-$(B)/html/head.html: $(foreach ending,sh html css js,$(wildcard src/cli/html/*.$(ending)))
+$(B)/html/head.html: docs/reports.md docs/comparing.md $(foreach ending,sh awk html css js,$(wildcard src/cli/html/*.$(ending)))
 	$(call say,HTML $(B)/html/page.html)
 	$(Q)mkdir -p $(@D)
 	$(Q)src/cli/html/assemble.sh '$(abspath $(@D))'
@@ -220,8 +223,8 @@ $(B)/obj/src/cli/tables/sqlite.o: $(wildcard src/cli/tables/*.sql)
 hot := $(filter-out $(patsubst %,src/record/%.c,addresses control mapping pool), \
     $(wildcard src/record/*.c)) $(patsubst %,src/%.c, \
     $(addprefix base/,clock containers histogram text writer) \
-    $(addprefix cuda/,callback decode store) \
-    $(addprefix trace/,calls devices model_finish nest order read seal) \
+    $(addprefix cuda/,callback decode decode_names decode_other store) \
+    $(addprefix trace/,calls devices model_finish model_fold nest order read run seal) \
     $(addprefix export/,chrome_event chrome_span perfetto_device perfetto_event))
 ifeq ($(origin CFLAGS)$(SAN),file)
   $(filter-out $(call objects,$(hot)),$(lib_objects)): private CFLAGS += -Os
@@ -232,7 +235,7 @@ endif
 unwound := $(patsubst %,src/%.c, \
     $(addprefix base/,error unwind writer) \
     $(addprefix cuda/,callback event event_mark) \
-    $(addprefix profiler/,at_exit cycle devices profiler timer) \
+    $(addprefix profiler/,at_exit cycle devices profiler timer transitions) \
     $(addprefix record/,event name scope stack) \
     $(addprefix report/,formats report text))
 no_tables := -fno-asynchronous-unwind-tables -fno-unwind-tables
@@ -243,9 +246,9 @@ endif
 $(B)/obj/test/%.o:       flags = $(c_ours) -Itest
 $(B)/obj/test/faults/%.o: flags = -std=gnu11 -Wall -Wextra -fPIC -D_GNU_SOURCE
 $(B)/obj/test/simgpu/%.o: flags = $(c_ours) -ftls-model=global-dynamic -Itest
-$(B)/obj/test/bench/%.o: flags = $(c_ours) $(nvtx) $(lttng_cflags) -Itest/bench
+$(B)/obj/test/bench/%.o: flags = $(c_ours) $(nvtx) $(lttng_cflags) $(cli_can) -Itest/bench
 $(B)/obj/test/bench/device.o: flags = $(cxx_ours) -Itest/bench -fno-exceptions
-$(B)/obj/test/fuzz/%.o:  flags = $(c_ours) -Itest -Wno-missing-prototypes
+$(B)/obj/test/fuzz/%.o:  flags = $(c_ours) $(cli_can) -Itest -Wno-missing-prototypes
 $(B)/obj/samples/%.o:    flags = -std=gnu11 $(common) $(openmp)
 $(B)/obj/samples/sph/%.o: flags = -std=gnu11 $(common) $(openmp) $(if $(toolkit),-DSPH_CUDA)
 $(cxx_tests:$(B)/%=$(B)/obj/%.o): flags = $(cxx_ours) -Itest
@@ -381,7 +384,11 @@ $(cxx_samples) $(cxx_tests) $(cu_samples) $(gpu_programs): linker = $(CXX)
 cuda_link = -L$(toolkit)/lib64 -Wl,--enable-new-dtags,-rpath,'$$ORIGIN/../lib:$(toolkit)/lib64' \
     -lcudart
 $(samples):        link_flags = $(openmp)
-$(tests) $(progs): link_flags = -lcmocka -ljansson
+# With UBSan, a program that may be loaded anywhere has up to 160,000 relocations, which triple its
+# start: those that scripts run many times have a fixed place.
+placed := $(if $(SAN),-no-pie)
+$(tests):          link_flags = -lcmocka -ljansson
+$(progs):          link_flags = -lcmocka -ljansson $(placed)
 $(cuda_tests):     link_flags = -lcmocka -ljansson $(addprefix $(sim)/13/,$(sim_common)) \
                        -Wl,-rpath,'$$ORIGIN/../../simgpu/13'
 $(cuda_tests):     $(sim_libs)
@@ -389,13 +396,16 @@ $(cu_samples) $(gpu_programs): link_flags = $(cuda_link)
 $(BIN)/samples/cublas_builtin: link_flags = $(cuda_link) -lcublas
 $(if $(toolkit),$(dir_samples)): linker = $(CXX)
 $(if $(toolkit),$(dir_samples)): link_flags = $(openmp) $(cuda_link)
-$(B)/takt-bench:   link_flags = $(lttng_libs)
+$(B)/takt-bench:   link_flags = $(lttng_libs) $(sqlite)
 $(B)/fuzz_%:       link_flags = -fsanitize=fuzzer
-# The command's reader of JSON, for its tests.
+$(B)/fuzz_nsys:    link_flags = -fsanitize=fuzzer $(sqlite)
+# The command's readers of JSON and SQLite, for their tests.
 json_objects := $(call objects,$(filter-out src/import/nsys% src/import/open%,$(wildcard src/import/*.c)))
+nsys_objects := $(call objects,$(wildcard src/import/nsys*.c))
 $(B)/fuzz_import $(filter $(B)/test/import/%,$(tests)): $(json_objects)
+$(B)/fuzz_nsys: $(json_objects) $(nsys_objects)
 
-$(BIN)/takt:       link_flags = $(cli_libs)
+$(BIN)/takt:       link_flags = $(cli_libs) $(placed)
 $(BIN)/takt: $(cli_objects) $(static)
 	$(link)
 $(c_samples) $(cxx_samples) $(cu_samples): $(BIN)/%: $(B)/obj/%.o $(static)
@@ -408,7 +418,7 @@ $(dir_samples): $(BIN)/%: $$(call objects,$$(wildcard $$*/*.c $$(if $(toolkit),$
 	$(link)
 $(tests) $(progs): $(B)/%: $(B)/obj/%.o $(support) $(static)
 	$(link)
-$(B)/takt-bench: $(call objects,$(wildcard test/bench/*.c test/bench/*.cpp)) $(json_objects) $(static)
+$(B)/takt-bench: $(call objects,$(wildcard test/bench/*.c test/bench/*.cpp)) $(json_objects) $(nsys_objects) $(static)
 	$(link)
 # A program that uses Takt, linked with the archive and with the shared library.
 user_bench := $(addprefix $(B)/test/bench/user/user_,archive library)
@@ -548,6 +558,9 @@ bench:
 
 bench-built: $(B)/takt-bench $(user_bench) libs $(BIN)/takt
 	@$(test_env) $(B)/takt-bench
+
+pictures: $(BIN)/takt $(BIN)/samples/sph
+	@$(test_env) test/html/pictures.sh docs/pictures
 
 bench-page: $(BIN)/takt $(sim_libs) $(B)/test/simgpu/prog_large
 	@$(test_env) test/html/bench_page.sh

@@ -39,11 +39,15 @@ refuse "libtakt.a shows" < <(nm -A --extern-only --defined-only "$lib/libtakt.a"
          $(NF - 1) ~ /[VW]/ && $NF ~ /^(nvtx|InitializeInjectionNvtx)/ { next }
          { print $NF, "of", $1 }')
 
-# The command uses the layers that test/layers.txt names, and no others by the back door.
+# The command uses the layers that test/layers.txt names, and the files of headers that it names, and
+# no others by the back door.
 may_use() {
     local layer
     for layer in $(sed -n 's/^cli: *//p' test/layers.txt); do
-        [[ $layer == */* ]] || nm --defined-only "$build/obj/src/$layer/"*.o | awk 'NF == 3 { print $3 }'
+        case $layer in
+        *.h) nm --defined-only "$build/obj/src/${layer%.h}.o" ;;
+        *) nm --defined-only "$build/obj/src/$layer/"*.o ;;
+        esac | awk 'NF == 3 { print $3 }'
     done
 }
 refuse "bin/takt uses the hidden" < <(comm -23 \

@@ -33,15 +33,15 @@ TAKT_API takt_compile *takt_compile_begin(const char *unit);
 TAKT_API const char *takt_compile_option(const takt_compile *compile);
 
 /* Records the compilation, which ends now, reads and removes its file, and frees `compile`. Without
- * a file, the span of the whole compilation is all there is. The log names a malformed file and the
- * place. */
+ * a file it records only one span, for the whole compilation. The log names a malformed file and
+ * the place. */
 TAKT_API void takt_compile_end(takt_compile *compile);
 
-/* Records a compilation that the caller has timed, in takt_now_ns(), from a time trace that stays
- * the caller's. Phases beyond `end_ns` are cut off. `unit` may be NULL: then the file's name is
- * taken. `error` may be NULL. TAKT_BAD_STATE while nothing records; TAKT_BAD_ARGUMENT if the end is
- * before the begin; TAKT_IO_ERROR, TAKT_BAD_TRACE or TAKT_NO_MEMORY if the file cannot be read:
- * then only the span of the whole compilation is recorded. */
+/* Records a compilation that the caller has timed with takt_now_ns(). `path` is the compiler's time
+ * trace, which Takt does not remove. Phases beyond `end_ns` are cut off. If `unit` is NULL, the
+ * file's name stands for it. `error` may be NULL. TAKT_BAD_STATE while nothing records;
+ * TAKT_BAD_ARGUMENT if the end is before the begin; TAKT_IO_ERROR, TAKT_BAD_TRACE or TAKT_NO_MEMORY
+ * if the file cannot be read: then only the span of the whole compilation is recorded. */
 TAKT_API takt_status takt_compile_add(const char *path, const char *unit, uint64_t begin_ns,
                                       uint64_t end_ns, takt_error *error);
 

@@ -29,7 +29,8 @@ typedef struct takt_config takt_config;
 /* Makes a configuration from the defaults and the environment: first the file named by TAKT_CONFIG,
  * then TAKT_OPTIONS ("profiling.wait=3 profiling.active=1"). The caller frees *out with
  * takt_config_destroy(). On failure *out stays untouched, and `error`, which may be NULL, has the
- * reason: TAKT_BAD_CONFIG, TAKT_IO_ERROR, TAKT_NO_MEMORY. Any thread. */
+ * reason: TAKT_BAD_CONFIG, TAKT_IO_ERROR, TAKT_NO_MEMORY. If a file has several errors, `error` has
+ * the first one, and the others are logged as TAKT_LOG_ERROR: 19 and a count. Any thread. */
 TAKT_API takt_status takt_config_create(takt_config **out, takt_error *error);
 
 /* The same, with the YAML file at `path` instead of the file named by TAKT_CONFIG. Sections of

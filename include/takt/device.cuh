@@ -14,16 +14,16 @@
  *     }                                                  // ends the open phase, then the scope
  *
  * `timers` is an lvalue of type takt_device_view; phases are numbers below the count of names given
- * to takt_device_timers_create(). Threads other than a lane's first one skip all of it. No thread
- * waits for another, so macros may stand in divergent code. The first use on a lane takes a segment
- * with one atomic addition; recording a phase takes two plain stores.
+ * to takt_device_timers_create(). Only lanes record (see takt/device.h); other threads skip the
+ * macros. No thread waits for another, so macros may stand in divergent code. The first use on a
+ * lane takes a segment with one atomic addition; recording a phase takes two plain stores.
  *
- * Cycles come from the clock of the lane's SM. Clocks of different SMs do not compare: Takt only
- * uses differences on one SM.
+ * Cycles come from the clock of the lane's SM. Clocks of different SMs cannot be compared: Takt
+ * only uses differences on one SM.
  *
- * Host code reads Takt's clock, or what the macro TAKT_DEVICE_CLOCK() gives if the program defines
- * it before including this header. The host calls the kernel once for each block, with
- * takt_device_for_block(view, block). With TAKT_DISABLE the macros do nothing.
+ * As host code, the program calls the kernel once for each block, with takt_device_for_block(view,
+ * block). The macros then read Takt's clock. A program that defines TAKT_DEVICE_CLOCK() before
+ * including this header supplies another clock. With TAKT_DISABLE the macros do nothing.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef TAKT_DEVICE_CUH
@@ -45,8 +45,8 @@
 #define TAKT_DEVICE_COLD   static inline __attribute__((noinline))
 #endif
 
-/* Gives the block's number and the lane's in the block to a view in host code. In device code
- * nothing is needed, since the kernel knows both. */
+/* Returns the view with the number of the block, and of the lane in the block. Only host code needs
+ * this: a kernel knows both numbers. */
 TAKT_DEVICE_INLINE takt_device_view takt_device_for_block(takt_device_view view, uint32_t block,
                                                           uint32_t lane = 0)
 {

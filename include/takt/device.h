@@ -8,10 +8,10 @@
  *     solve<<<grid, block, 0, stream>>>(takt_device_timers_view(timers), ...);
  *     takt_device_timers_read(timers, stream);     // copies on the stream, does not wait
  *
- * A kernel's *lane* is the thread that records: one of each block, of each warp, or single threads.
- * Each lane of each launch writes to a segment of its own, so launches may run at once on several
- * streams, and a graph may be launched many times. What does not fit is counted:
- * TAKT_LOSS_PHASE_BLOCKS, TAKT_LOSS_PHASES and TAKT_LOSS_PHASE_NUMBER in takt/trace.h.
+ * A *lane* is a thread that records: the first one of each block or warp, or each thread. Each lane
+ * of each launch writes to a segment of its own, so launches may run at once on several streams,
+ * and a graph may be launched many times. Records without room are counted: TAKT_LOSS_PHASE_BLOCKS,
+ * TAKT_LOSS_PHASES and TAKT_LOSS_PHASE_NUMBER in takt/trace.h.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef TAKT_DEVICE_H
@@ -67,15 +67,15 @@ TAKT_API takt_status takt_device_timers_create(const char *const *names, uint32_
  * that were read stay in the recording. Waits for the copies of earlier reads. NULL is ignored. */
 TAKT_API void takt_device_timers_destroy(takt_device_timers *timers);
 
-/* Switches views that are made from now on; initially they are on. Any thread. */
+/* Sets whether views that are made from now on record; by default they do. Any thread. */
 TAKT_API void takt_device_timers_enable(takt_device_timers *timers, bool enable);
 
 struct takt_device_pool;
 struct takt_device_segment;
 
 /* A launch's access to timers: a parameter of the kernel, passed by value. Its fields are for
- * takt/device.cuh. In the kernel it changes; pass it on to functions by reference, since two copies
- * would overwrite each other's records. Frozen. */
+ * takt/device.cuh. The macros change the view, so a kernel passes it to functions by reference: two
+ * copies would overwrite each other's records. Frozen. */
 typedef struct takt_device_view {
     struct takt_device_pool    *pool;    /* NULL: off */
     struct takt_device_segment *segment; /* of this lane; NULL until it first records */
@@ -93,28 +93,26 @@ typedef struct takt_device_view {
 } takt_device_view;
 
 /* Returns a view for the next launch. Call it on the launching thread just before the launch: Takt
- * takes this thread's next launch for the view's. The view is off, and its kernel records nothing,
- * if `timers` is NULL, after takt_device_timers_enable(timers, false), or while nothing records
- * (see `always`). Any thread. */
+ * assumes that this thread's next launch uses the view. The view is off, and its kernel records
+ * nothing, if `timers` is NULL, after takt_device_timers_enable(timers, false), or while nothing
+ * records (see `always`). Any thread. */
 TAKT_API takt_device_view takt_device_timers_view(takt_device_timers *timers);
 
-/* Copies the records on `stream` and empties the memory for later launches, both behind the work
- * that the stream has now; never waits. All launches with views of these timers must come before or
- * after the read: on other streams let the program's events see to that. The records reach the
- * recording with a later read, step, or the end of the recording. Records that were overwritten
- * because of a wrong order are wrong, but no other memory is.
+/* Queues two actions on `stream`, and does not wait for them: copying the records, then emptying
+ * the memory for later launches. No launch with a view of these timers may overlap the read: order
+ * launches on other streams by events. A wrong order makes records wrong, but harms no other
+ * memory. The records reach the recording with a later read, step, or the end of the recording.
  * TAKT_NOT_READY: two earlier reads are not done yet, so this one does nothing, and a later one
  * copies these records too. TAKT_BAD_STATE: CUDA refuses, or the stream is being captured. One
  * thread at a time for the same timers. */
 TAKT_API takt_status takt_device_timers_read(takt_device_timers *timers, void *stream);
 
-/* Copies durations from the latest finished read that has any to `cycles`, an array of
- * [phases][iterations]:
+/* Fills `cycles`, an array of [phases][iterations], from the latest finished read that has records:
  * cycles[phase * iterations + i] is the number of cycles that the block spent in this phase in
- * iteration i, 0 if none. `block` is the block's number in the grid, x fastest. Uses the first lane
- * of the block, in the last launch that the read has of it. Durations of blocks come from one SM's
- * clock; different SMs' cycles do not compare. TAKT_NOT_READY if no read is done; TAKT_NOT_FOUND if
- * the read has no such block. Any thread. */
+ * iteration i, 0 if none. `block` is the block's number in the grid, x fastest. The cycles are
+ * those of the block's first lane; if the read has several launches of the block, those of the
+ * last. Cycles of different SMs cannot be compared. TAKT_NOT_READY if no read is done;
+ * TAKT_NOT_FOUND if the read has no such block. Any thread. */
 TAKT_API takt_status takt_device_timers_copy(takt_device_timers *timers, uint32_t block,
                                              uint32_t iterations, uint64_t *cycles);
 
@@ -123,14 +121,14 @@ TAKT_API takt_status takt_device_timers_copy(takt_device_timers *timers, uint32_
 /* One phase that ended. Frozen. */
 typedef struct takt_device_record {
     uint64_t start;       /* clock at its begin */
-    uint32_t cycles_low;  /* 40 bits of cycles; the upper eight are all 1: longer than that */
-    uint32_t cycles_high; /* upper 8 bits of cycles, then the phase's number + 1 << 8; 255: a number
-                           * out of range. Then the iteration << 16, at most 65535 */
+    uint32_t cycles_low;  /* lower 32 of 40 bits; if the upper 8 are all 1, it took even longer */
+    uint32_t cycles_high; /* bits 0 to 7: upper 8 bits of cycles. 8 to 15: the phase's number + 1,
+                           * 255 for a number out of range. 16 to 31: iteration, at most 65535 */
 } takt_device_record;
 
 /* The records of one lane of one launch follow this head. Frozen. */
 typedef struct takt_device_segment {
-    uint64_t ticket; /* of the lane, plus 1, so that unused memory is not a segment's */
+    uint64_t ticket; /* of the lane, plus 1; any other value: nothing is written here yet */
     uint64_t clock;  /* the lane's clock, and ... */
     uint64_t global; /* ... the device's ns at about the same time; in host code takt_now_ns() */
     uint32_t view;

@@ -285,24 +285,30 @@ private:
     takt_status status_;
 };
 
-/* Runs block() `warmup + repeat` times and returns statistics of the last `repeat` runs. */
-template <typename Block> takt_timed timed(uint32_t repeat, uint32_t warmup, Block &&block)
+/* Runs block() `warmup + repeat` times and returns statistics of the last `repeat` runs. Sets the
+ * options' struct_size. */
+template <typename Block> takt_timed timed(takt_timed_options options, Block &&block)
 {
     struct Loop {
         takt_timed_loop loop;
         ~Loop() { takt_timed_end(&loop); } /* also when block() throws */
     };
     takt_timed result = takt_timed();
-    takt_timed_options options = takt_timed_options();
     options.struct_size = sizeof options;
-    options.repeat = repeat;
-    options.warmup = warmup;
     {
         Loop loop = {takt_timed_begin(&result, sizeof result, &options)};
         while (takt_timed_next(&loop.loop))
             block();
     }
     return result;
+}
+
+template <typename Block> takt_timed timed(uint32_t repeat, uint32_t warmup, Block &&block)
+{
+    takt_timed_options options = takt_timed_options();
+    options.repeat = repeat;
+    options.warmup = warmup;
+    return timed(options, block);
 }
 
 /* A sealed trace. The last copy releases it; copying is cheap. */

@@ -109,19 +109,20 @@ typedef struct takt_timed {
 
     double compile_ns; /* the part of loading_ns in which the driver compiled PTX */
 
-    /* The declared work against a peak: that of the options, else of the devices that computed, as
-     * takt_trace_peak() derives it from their attributes (single precision, no tensor cores). 0 if
-     * there is none, or if the devices' peaks differ. */
-    double flops;         /* declared by a repetition */
+    /* The declared work compared with a peak. The peak is that of the options; otherwise that of
+     * the devices that computed, from their attributes and without tensor cores, in single
+     * precision, or in double precision for "fp64". 0 if the options name another precision, if
+     * there is no peak, or if the devices' peaks differ. */
+    double flops;         /* declared, per repetition */
     double peak_flops;    /* per second */
     double utilization;   /* flops_per_second / peak_flops. Above 1 if the block declares too much
-                           * work, or the peak is that of another precision */
-    char   precision[16]; /* of both, as the options name it; "" if they do not */
+                           * work, or uses tensor cores */
+    char   precision[16]; /* of work and peak, from the options; "" if they name none */
 
     /* Memory of the devices in use, at the end of the block and summed over them; 0: unknown. */
     double   device_peak_at_ns;     /* time of device_peak_bytes since the block began; with several
                                      * devices, that of the one with the largest peak */
-    uint64_t device_free_bytes;     /* as the driver says: other processes use the memory, too */
+    uint64_t device_free_bytes;     /* the driver's value, for all processes */
     uint64_t device_capacity_bytes;
     uint64_t device_reserved_bytes; /* by CUDA's memory pools */
     double   device_fragmentation;  /* part of the reserved bytes that no allocation uses, from 0 to
@@ -143,9 +144,9 @@ typedef struct takt_timed_options {
     const char *reports;    /* names of reports, such as "kernels, ops", printed for the repetitions
                              * that count when the block ends; see takt/report.h. Records scopes of
                              * level normal. Valid until the block ends. NULL: none */
-    const char *precision;  /* in which the declared work and `peak_flops` are counted, such as
-                             * "fp64" or "bf16"; when the block ends, 15 bytes of it are copied to
-                             * the result. May be NULL */
+    const char *precision;  /* of the declared work and of `peak_flops`, such as "fp64" or "bf16".
+                             * When the block ends, at most 15 bytes of it are copied to the result.
+                             * May be NULL */
     double      peak_flops; /* floating-point operations per second that the device, or the host,
                              * can do in this precision; 0: see takt_timed */
     bool        no_synchronize; /* do not wait: host times of repetitions with CUDA then only cover

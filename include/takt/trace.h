@@ -120,8 +120,8 @@ typedef struct takt_facts {
     takt_ending ending;
     uint64_t    known_until_ns; /* losses and cost are known up to this time. 0: unknown. Whole
                                  * traces: end_ns */
-    uint64_t    missing_spans;  /* spans lost with the end of the file, which itself says how many
-                                 * it had */
+    uint64_t    missing_spans;  /* spans lost with the end of the file, if the file says how
+                                 * many it had */
     uint64_t    missing_activities; /* activities lost in the same way */
     uint32_t    rank;            /* of this process among the processes started together */
     uint32_t    world_size;      /* number of processes started together; 0: unknown, or only one */
@@ -340,8 +340,8 @@ typedef struct takt_memory_totals {
     takt_memory_period since_start; /* since the start of the program, or since Takt began to
                                      * collect */
     uint64_t           current_bytes; /* allocated when the recording ended */
-    uint64_t           free_bytes; /* at the end of the recording: free on the device, as its driver
-                                    * says, whoever uses the rest; 0: unknown */
+    uint64_t           free_bytes; /* free on the device at the end of the recording: the driver's
+                                    * value, for all processes; 0: unknown */
     uint64_t           capacity_bytes; /* total memory of the device; 0: unknown */
     uint64_t           pool_bytes; /* reserved by memory pools at the end of the recording */
     uint64_t           pool_used_bytes;
@@ -384,8 +384,8 @@ typedef struct takt_wait_info {
     size_t         track;  /* this and the next: of the waiting call; SIZE_MAX if not recorded */
     size_t         span;
     uint32_t       event;  /* the device library's number of the event; 0: none */
-    uint32_t       record_correlation; /* of the call that recorded the event; 0: it was recorded
-                                        * before the recording, or this is unknown */
+    uint32_t       record_correlation; /* of the call that recorded the event; 0: unknown, or the
+                                        * call came before the recording */
     uint32_t       record_stream; /* stream on which that call recorded it */
     uint32_t       reserved;      /* 0 */
 } takt_wait_info;

@@ -154,6 +154,18 @@ bool tkt_array_reserve(void *items, size_t *capacity, size_t count, size_t item_
     return true;
 }
 
+void *tkt_array_add(void *items, size_t item_size)
+{
+    TKT_ARRAY_OF(char) array;
+    memcpy(&array, items, sizeof array);
+    if (array.count == array.capacity &&
+        !tkt_array_reserve(&array.items, &array.capacity, array.count + 1, item_size))
+        return NULL;
+    array.count++;
+    memcpy(items, &array, sizeof array);
+    return array.items + (array.count - 1) * item_size;
+}
+
 /* ======== Heaps ======== */
 
 bool tkt_heap_add(tkt_heap *heap, uint64_t key, uint32_t value)

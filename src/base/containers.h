@@ -52,14 +52,23 @@ void tkt_arena_fini(tkt_arena *arena);
  * pointer. False without memory. */
 bool tkt_array_reserve(void *items, size_t *capacity, size_t count, size_t item_size);
 
+/* Adds an item. `items` points to the array's pointer, which its count and capacity follow. */
+void *tkt_array_add(void *items, size_t item_size);
+
 #define TKT_ARRAY_RESERVE(array, count)                                                            \
     tkt_array_reserve(&(array)->items, &(array)->capacity, (count), sizeof *(array)->items)
 
-/* A new uninitialised item at the end; NULL without memory. */
+/* A new uninitialised item at the end; NULL without memory. Where code is compiled for size, a
+ * function does it, unless a file that adds items all the time defines TKT_ARRAY_INLINE. */
+#if defined(__OPTIMIZE_SIZE__) && !defined(TKT_ARRAY_INLINE)
+#define TKT_ARRAY_ADD(array)                                                                       \
+    ((__typeof__((array)->items))tkt_array_add(&(array)->items, sizeof *(array)->items))
+#else
 #define TKT_ARRAY_ADD(array)                                                                       \
     (((array)->count < (array)->capacity || TKT_ARRAY_RESERVE(array, (array)->count + 1))          \
          ? &(array)->items[(array)->count++]                                                       \
          : NULL)
+#endif
 
 #define TKT_ARRAY_FREE(array)                                                                      \
     (tkt_free((array)->items), (array)->items = NULL, (array)->count = (array)->capacity = 0)

@@ -1,7 +1,7 @@
-/* Reading and writing files. A file is written next to its final place under a temporary name, and
- * renamed when it is complete. So a reader finds the previous file or none, never half of one, even
- * after the program died. Anything but a regular file (/dev/null, a pipe, a terminal) is written
- * directly, because a rename would replace it.
+/* Writing files. A file is written next to its final place under a temporary name, and renamed when
+ * it is complete. So a reader finds the previous file or none, never half of one, even after the
+ * program died. Anything but a regular file (/dev/null, a pipe, a terminal) is written directly,
+ * because a rename would replace it.
  *
  * Names that Takt has made up are claimed: an empty file is created under the name with O_EXCL, and
  * the complete file is renamed over it. (RENAME_NOREPLACE would do that in one step, but NFS and
@@ -9,21 +9,23 @@
 #include "base/file.h"
 
 #include "base/alloc.h"
-#include "base/containers.h"
 #include "base/error.h"
+#include "base/text.h"
 #include "base/writer.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <poll.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define FIRST_READ_BYTES   ((size_t)64 << 10)
 #define TEMPORARY_ATTEMPTS 100
 #define MOST_OF_A_NAME     10000u
 #define FILE_MODE          0664
@@ -33,7 +35,7 @@
 /* In place of an errno: the program has closed the descriptor, and may have reused its number. */
 #define DESCRIPTOR_GONE (-1)
 
-static takt_status fail(takt_error *error, const char *verb, const char *path, int number)
+takt_status tkt_file_fail(takt_error *error, const char *verb, const char *path, int number)
 {
     char text[128];
     if (number == ENOMEM)
@@ -54,121 +56,13 @@ int tkt_above_standard_streams(int fd)
     return higher;
 }
 
-static int open_retrying(const char *path, int flags)
+int tkt_file_open_with(const char *path, int flags)
 {
     int fd;
     do
         fd = open(path, flags | O_CLOEXEC | O_NOCTTY, FILE_MODE);
     while (fd < 0 && errno == EINTR);
     return tkt_above_standard_streams(fd);
-}
-
-static ssize_t read_retrying(int fd, char *into, size_t size)
-{
-    ssize_t count;
-    do
-        count = read(fd, into, size);
-    while (count < 0 && errno == EINTR);
-    return count;
-}
-
-typedef struct content {
-    TKT_ARRAY(char);
-} content;
-
-/* The first capacity: two bytes more than the file has. One is for the NUL; with the other, the
- * read loop sees the end without growing. Pipes and /proc report size 0. */
-static size_t first_capacity(int fd, size_t limit)
-{
-    struct stat facts;
-    size_t size = FIRST_READ_BYTES;
-    if (fstat(fd, &facts) == 0 && S_ISREG(facts.st_mode) && facts.st_size > 0)
-        size = (size_t)facts.st_size;
-    return (size < limit ? size : limit) + 2;
-}
-
-/* Reads to the end, or to one byte past the limit. Returns 0 or the errno. */
-static int read_all(int fd, size_t limit, content *data)
-{
-    size_t room = first_capacity(fd, limit);
-    while (data->count <= limit) {
-        if (!TKT_ARRAY_RESERVE(data, room))
-            return ENOMEM;
-        ssize_t count =
-            read_retrying(fd, data->items + data->count, data->capacity - data->count - 1);
-        if (count < 0)
-            return errno;
-        if (count == 0)
-            return 0;
-        data->count += (size_t)count;
-        if (data->count + 1 == data->capacity)
-            room = data->capacity + 1;
-    }
-    return EFBIG;
-}
-
-/* Reads the whole file, and closes the descriptor. */
-static takt_status read_and_close(int fd, const char *path, size_t limit, char **data, size_t *size,
-                                  takt_error *error)
-{
-    if (limit > SSIZE_MAX / 2)
-        limit = SSIZE_MAX / 2;
-    content read = {0};
-    int number = read_all(fd, limit, &read);
-    close(fd);
-    if (number == 0) {
-        read.items[read.count] = 0;
-        *data = read.items;
-        *size = read.count;
-        return TAKT_OK;
-    }
-    TKT_ARRAY_FREE(&read);
-    if (number == EFBIG)
-        return tkt_error_set(error, TAKT_IO_ERROR, "cannot read %s: it has more than %zu bytes",
-                             path, limit);
-    return fail(error, "read", path, number);
-}
-
-takt_status tkt_file_read(const char *path, size_t limit, char **data, size_t *size,
-                          takt_error *error)
-{
-    int fd = open_retrying(path, O_RDONLY);
-    if (fd < 0)
-        return fail(error, "read", path, errno);
-    return read_and_close(fd, path, limit, data, size, error);
-}
-
-takt_status tkt_file_read_regular(const char *path, char **data, size_t *size, takt_error *error)
-{
-    int fd;
-    takt_status status = tkt_file_open(path, &fd, error);
-    if (status != TAKT_OK)
-        return status;
-    return read_and_close(fd, path, SIZE_MAX, data, size, error);
-}
-
-takt_status tkt_file_open(const char *path, int *fd, takt_error *error)
-{
-    struct stat facts;
-    if (stat(path, &facts) == 0 && !S_ISREG(facts.st_mode))
-        return tkt_error_set(error, TAKT_IO_ERROR, "cannot read %s: it is not a regular file",
-                             path);
-    /* Non-blocking, in case the path has become a pipe meanwhile. */
-    int opened = open_retrying(path, O_RDONLY | O_NONBLOCK);
-    if (opened < 0)
-        return fail(error, "read", path, errno);
-    *fd = opened;
-    return TAKT_OK;
-}
-
-takt_status tkt_file_read_some(int fd, const char *path, void *into, size_t size, size_t *got,
-                               takt_error *error)
-{
-    ssize_t result = read_retrying(fd, into, size);
-    if (result < 0)
-        return fail(error, "read", path, errno);
-    *got = (size_t)result;
-    return TAKT_OK;
 }
 
 /* Waits until a descriptor that the host made non-blocking accepts bytes again. */
@@ -218,8 +112,7 @@ takt_sink takt_sink_fd(int fd)
 /* "runs/x.json" becomes "runs/.x.json.4711.tmp"; further attempts get a number. */
 static char *temporary_name(const char *path, int attempt)
 {
-    const char *slash = strrchr(path, '/');
-    int folder_bytes = slash ? (int)(slash + 1 - path) : 0;
+    int folder_bytes = (int)(tkt_base_name(path) - path);
     char number[16] = "";
     if (attempt > 0)
         snprintf(number, sizeof number, ".%d", attempt);
@@ -253,7 +146,7 @@ static int take_descriptor(tkt_file *file, int fd)
 /* Creates a new file. Returns 0 or the errno; after a failure there is no file. */
 static int take_new(tkt_file *file, const char *path)
 {
-    int fd = open_retrying(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW);
+    int fd = tkt_file_open_with(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW);
     int number = take_descriptor(file, fd);
     if (fd >= 0 && number != 0)
         unlink(path);
@@ -272,17 +165,71 @@ static bool is_ours(const tkt_file *file)
     return fstat(file->fd, &facts) == 0 && is_same(file, &facts);
 }
 
-/* Opens a new file next to the target. Returns 0 or the errno. */
+/* True for "4711.tmp" and "4711.2.tmp" if there is no process 4711. */
+static bool is_of_dead(const char *rest)
+{
+    static const char digits[] = "0123456789";
+    size_t size = strspn(rest, digits);
+    const char *end = rest + size;
+    size_t attempt = *end == '.' ? strspn(end + 1, digits) : 0;
+    end += attempt ? attempt + 1 : 0;
+    return size > 0 && size < 10 && strcmp(end, ".tmp") == 0 &&
+           kill((pid_t)strtol(rest, NULL, 10), 0) != 0 && errno == ESRCH;
+}
+
+/* The number may be that of a process on another machine, but then the file is locked. */
+static void remove_unlocked(int folder, const char *name)
+{
+    int fd = openat(folder, name, O_WRONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+    if (fd < 0)
+        return;
+    if (flock(fd, LOCK_EX | LOCK_NB) == 0)
+        unlinkat(folder, name, 0);
+    close(fd);
+}
+
+static DIR *open_folder_of(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    char *folder = tkt_copy_string(slash ? path : "./");
+    if (!folder)
+        return NULL;
+    *(strrchr(folder, '/') + 1) = '\0';
+    DIR *opened = opendir(folder);
+    tkt_free(folder);
+    return opened;
+}
+
+/* Removes the temporary files of processes that died while they wrote this file. */
+static void remove_leftovers(const char *path)
+{
+    char begin[TEMPORARY_NAME_BYTES + 3];
+    const struct dirent *entry;
+    DIR *folder = open_folder_of(path);
+    if (!folder)
+        return;
+    snprintf(begin, sizeof begin, ".%.*s.", TEMPORARY_NAME_BYTES, tkt_base_name(path));
+    size_t size = strlen(begin);
+    while ((entry = readdir(folder)) != NULL)
+        if (strncmp(entry->d_name, begin, size) == 0 && is_of_dead(entry->d_name + size))
+            remove_unlocked(dirfd(folder), entry->d_name);
+    closedir(folder);
+}
+
+/* Opens a new file next to the target, and locks it. Returns 0 or the errno. */
 static int open_temporary(tkt_file *file)
 {
     int number = EEXIST;
+    remove_leftovers(file->path);
     for (int attempt = 0; attempt < TEMPORARY_ATTEMPTS && number == EEXIST; attempt++) {
         file->temporary = temporary_name(file->path, attempt);
         if (!file->temporary)
             return ENOMEM;
         number = take_new(file, file->temporary);
-        if (number == 0)
+        if (number == 0) {
+            flock(file->fd, LOCK_EX | LOCK_NB);
             return 0;
+        }
         tkt_free(file->temporary);
         file->temporary = NULL;
     }
@@ -306,7 +253,7 @@ static int open_target(tkt_file *file)
     struct stat facts;
     if (stat(file->path, &facts) != 0 || S_ISREG(facts.st_mode))
         return open_temporary(file);
-    return take_descriptor(file, open_retrying(file->path, O_WRONLY));
+    return take_descriptor(file, tkt_file_open_with(file->path, O_WRONLY));
 }
 
 static void forget(tkt_file *file)
@@ -323,7 +270,7 @@ static takt_status opened(tkt_file *file, const char *path, int number, takt_err
     if (number == 0)
         return TAKT_OK;
     forget(file);
-    return fail(error, "write", path, number);
+    return tkt_file_fail(error, "write", path, number);
 }
 
 takt_status tkt_file_create(tkt_file *file, const char *path, takt_error *error)
@@ -401,9 +348,9 @@ takt_status tkt_file_claim(tkt_file *file, const char *path, size_t stem, takt_e
 takt_status tkt_file_follow(tkt_file *file, takt_error *error)
 {
     tkt_file complete = *file;
-    int number = take_descriptor(&complete, open_retrying(file->path, O_WRONLY | O_NOFOLLOW));
+    int number = take_descriptor(&complete, tkt_file_open_with(file->path, O_WRONLY | O_NOFOLLOW));
     if (number)
-        return fail(error, "write", file->path, number);
+        return tkt_file_fail(error, "write", file->path, number);
     if (is_ours(file))
         close(file->fd);
     *file = complete;
@@ -428,9 +375,15 @@ takt_sink tkt_file_sink(tkt_file *file)
     return (takt_sink){write_to_file, file};
 }
 
+bool tkt_file_is_there(const tkt_file *file)
+{
+    struct stat facts;
+    return stat(file->path, &facts) == 0 && is_same(file, &facts);
+}
+
 takt_status tkt_file_why(const tkt_file *file, takt_error *error)
 {
-    return fail(error, "write", file->path, file->error_number);
+    return tkt_file_fail(error, "write", file->path, file->error_number);
 }
 
 /* ---- Closing --------------------------------------------------------------------------------- */
@@ -443,7 +396,7 @@ static void remove_name(const tkt_file *file, const char *name)
     bool is_there = lstat(name, &facts) == 0;
     if (is_there ? !is_same(file, &facts) || unlink(name) == 0 : errno == ENOENT)
         return;
-    fail(&error, "remove", name, errno);
+    tkt_file_fail(&error, "remove", name, errno);
     tkt_log(TAKT_LOG_WARNING, "%s", error.message);
 }
 
@@ -489,7 +442,7 @@ takt_status tkt_file_finish(tkt_file *file, takt_status status, takt_error *erro
         number = settle(file);
     if ((status != TAKT_OK || number) && file->temporary)
         remove_name(file, file->temporary);
-    return number ? fail(error, "write", file->path, number) : status;
+    return number ? tkt_file_fail(error, "write", file->path, number) : status;
 }
 
 takt_status tkt_file_close(tkt_file *file, takt_status status, takt_error *error)

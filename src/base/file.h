@@ -58,6 +58,9 @@ takt_status tkt_file_follow(tkt_file *file, takt_error *error);
 
 takt_sink tkt_file_sink(tkt_file *file);
 
+/* False if somebody has removed or replaced the file. */
+bool tkt_file_is_there(const tkt_file *file);
+
 /* Fills *error with the reason why writing has failed. */
 takt_status tkt_file_why(const tkt_file *file, takt_error *error);
 
@@ -70,6 +73,13 @@ takt_status tkt_file_close(tkt_file *file, takt_status status, takt_error *error
 
 /* Closes the file and removes it. */
 void tkt_file_discard(tkt_file *file);
+
+/* Opens a file, and tries again after EINTR. Returns a descriptor as below, or -1 and errno. */
+int tkt_file_open_with(const char *path, int flags);
+
+/* Fills *error with "cannot VERB PATH: reason" for an errno. Returns TAKT_NO_MEMORY or
+ * TAKT_IO_ERROR. */
+takt_status tkt_file_fail(takt_error *error, const char *verb, const char *path, int number);
 
 /* Returns the descriptor, or a copy that is 3 or more: the program's output must not land in a file
  * of Takt's. Returns an error as it is. */
@@ -97,6 +107,11 @@ void tkt_folder_remove_with(const char *folder, const char *file);
 
 /* When a file was last written, in ns of CLOCK_REALTIME; false if there is none. */
 bool tkt_file_date(const char *path, uint64_t *date_ns);
+
+bool tkt_folder_exists(const char *path);
+
+/* True for a terminal, /dev/null and the like. */
+bool tkt_file_is_device(const char *path);
 
 /* The size of a file in bytes; 0 if there is none. */
 uint64_t tkt_file_bytes(const char *path);

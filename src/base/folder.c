@@ -23,7 +23,7 @@
 #define MOST_OF_A_NAME 10000u
 #define FOLDER_MODE    0775
 
-static bool is_folder(const char *path)
+bool tkt_folder_exists(const char *path)
 {
     struct stat facts;
     return stat(path, &facts) == 0 && S_ISDIR(facts.st_mode);
@@ -32,10 +32,10 @@ static bool is_folder(const char *path)
 /* Returns 0 or the errno. */
 static int create_one(const char *path)
 {
-    if (is_folder(path) || mkdir(path, FOLDER_MODE) == 0)
+    if (tkt_folder_exists(path) || mkdir(path, FOLDER_MODE) == 0)
         return 0;
     int number = errno;
-    return number == EEXIST && is_folder(path) ? 0 : number;
+    return number == EEXIST && tkt_folder_exists(path) ? 0 : number;
 }
 
 /* Creates the parents of `path`, which is unchanged afterwards. Returns 0 or the errno. */
@@ -87,6 +87,12 @@ void tkt_folder_remove_with(const char *folder, const char *file)
 void tkt_folder_remove(const char *path)
 {
     rmdir(path);
+}
+
+bool tkt_file_is_device(const char *path)
+{
+    struct stat facts;
+    return stat(path, &facts) == 0 && S_ISCHR(facts.st_mode);
 }
 
 uint64_t tkt_file_bytes(const char *path)

@@ -308,29 +308,53 @@ size_t tkt_edit_distance(const char *a, const char *b, size_t limit)
 /* Decimal numbers without printf, two digits at a time. Exports are mostly numbers, and printf
  * takes ten times as long. */
 
-static const char two_digits[] = "00010203040506070809101112131415161718192021222324"
-                                 "25262728293031323334353637383940414243444546474849"
-                                 "50515253545556575859606162636465666768697071727374"
-                                 "75767778798081828384858687888990919293949596979899";
+const char tkt_two_digits[] = "00010203040506070809101112131415161718192021222324"
+                              "25262728293031323334353637383940414243444546474849"
+                              "50515253545556575859606162636465666768697071727374"
+                              "75767778798081828384858687888990919293949596979899";
+
+static void put_pair(char *out, unsigned value)
+{
+    memcpy(out, tkt_two_digits + (size_t)value * 2, 2);
+}
+
+#define FOUR_POWERS(first) (first), (first)*10, (first)*100, (first)*1000
+
+/* 1233 / 4096 is slightly more than log10(2): the product is the number of digits, or one less. */
+static unsigned count_digits(uint64_t value)
+{
+    static const uint64_t powers[] = {0,
+                                      10,
+                                      100,
+                                      1000,
+                                      FOUR_POWERS(UINT64_C(10000)),
+                                      FOUR_POWERS(UINT64_C(100000000)),
+                                      FOUR_POWERS(UINT64_C(1000000000000)),
+                                      FOUR_POWERS(UINT64_C(10000000000000000))};
+    unsigned bits = 64 - (unsigned)__builtin_clzll(value | 1);
+    unsigned least = bits * 1233 >> 12;
+    return least + (value >= powers[least]);
+}
 
 char *tkt_put_u64(char *out, uint64_t value)
 {
-    char digits[20];
-    char *begin = digits + sizeof digits;
-    while (value >= 100) {
-        begin -= 2;
-        memcpy(begin, two_digits + value % 100 * 2, 2);
-        value /= 100;
+    char *end = out + count_digits(value), *at = end;
+    for (; value >= 10000; value /= 10000) {
+        unsigned four = (unsigned)(value % 10000);
+        at -= 4;
+        put_pair(at, four / 100);
+        put_pair(at + 2, four % 100);
     }
-    if (value >= 10) {
-        begin -= 2;
-        memcpy(begin, two_digits + value * 2, 2);
-    } else {
-        *--begin = (char)('0' + value);
+    unsigned rest = (unsigned)value;
+    if (rest >= 100) {
+        put_pair(at -= 2, rest % 100);
+        rest /= 100;
     }
-    size_t size = (size_t)(digits + sizeof digits - begin);
-    memcpy(out, begin, size);
-    return out + size;
+    if (rest >= 10)
+        put_pair(at - 2, rest);
+    else
+        at[-1] = (char)('0' + rest);
+    return end;
 }
 
 char *tkt_put_i64(char *out, int64_t value)
@@ -349,7 +373,7 @@ char *tkt_put_us(char *out, uint64_t ns)
     unsigned rest = (unsigned)(ns % 1000);
     *out++ = '.';
     *out++ = (char)('0' + rest / 100);
-    memcpy(out, two_digits + (size_t)(rest % 100) * 2, 2);
+    put_pair(out, rest % 100);
     return out + 2;
 }
 

@@ -31,6 +31,9 @@ char *tkt_json_escape(char *out, const char *text, size_t size);
 char *tkt_put_u64(char *out, uint64_t value);
 char *tkt_put_i64(char *out, int64_t value);
 
+/* The digits of 00 to 99. */
+extern const char tkt_two_digits[];
+
 /* Nanoseconds as microseconds with three decimals, "1234.567"; at most 24 bytes. */
 char *tkt_put_us(char *out, uint64_t ns);
 

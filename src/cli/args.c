@@ -343,18 +343,29 @@ static bool take_value(cli_show *show, int option, const char *value)
     }
 }
 
+/* Chooses a format; two different ones contradict each other. */
+static int take_format(cli_show *show, const cli_syntax *syntax, int option, takt_format format)
+{
+    static const char *const names[] = {[TAKT_FORMAT_CSV] = "csv",
+                                        [TAKT_FORMAT_JSON] = "json",
+                                        [TAKT_FORMAT_MARKDOWN] = "markdown"};
+    takt_format before = show->options.format;
+    if (before != TAKT_FORMAT_TEXT && before != format)
+        return cli_usage_error(syntax, "--%s and --%s are two formats: name one", names[before],
+                               cli_show_options[option].name);
+    show->options.format = format;
+    return CLI_OK;
+}
+
 int cli_show_take(cli_show *show, const cli_syntax *syntax, int option, const char *value)
 {
     switch (option) {
     case CLI_SHOW_JSON:
-        show->options.format = TAKT_FORMAT_JSON;
-        return CLI_OK;
+        return take_format(show, syntax, option, TAKT_FORMAT_JSON);
     case CLI_SHOW_CSV:
-        show->options.format = TAKT_FORMAT_CSV;
-        return CLI_OK;
+        return take_format(show, syntax, option, TAKT_FORMAT_CSV);
     case CLI_SHOW_MARKDOWN:
-        show->options.format = TAKT_FORMAT_MARKDOWN;
-        return CLI_OK;
+        return take_format(show, syntax, option, TAKT_FORMAT_MARKDOWN);
     case CLI_SHOW_FULL_NAMES:
         show->options.full_names = true;
         return CLI_OK;

@@ -51,13 +51,19 @@ static void print_name(const cli_row *row)
            cli_clean(name, sizeof name, row->name));
 }
 
+/* Prints the change of the self time, unless a few long calls turn it against the verdict: then
+ * that of the typical call. */
 static void print_calls(const cli_comparison *comparison, const cli_row *row)
 {
     char change[TKT_VALUE_SIZE];
-    printf(", %llu calls in A and %llu in B, self time %s%s\n",
-           (unsigned long long)row->parts[CLI_A].calls, (unsigned long long)row->parts[CLI_B].calls,
-           shown(change, TKT_CELL_SHIFT, row->self_change_ns),
-           comparison->is_per_step ? " a step" : " a run");
+    bool of_call = cli_is_slower(row->verdict) && row->self_change_ns <= 0 && row->change_ns > 0;
+    printf(", %llu calls in A and %llu in B, ", (unsigned long long)row->parts[CLI_A].calls,
+           (unsigned long long)row->parts[CLI_B].calls);
+    if (of_call)
+        printf("median call %s\n", shown(change, TKT_CELL_SHIFT, row->change_ns));
+    else
+        printf("self time %s a %s\n", shown(change, TKT_CELL_SHIFT, row->self_change_ns),
+               comparison->is_per_step ? "step" : "run");
 }
 
 /* Prints a row's typical and mean call. */
@@ -113,16 +119,27 @@ static void print_below(const cli_comparison *comparison, const cli_check_result
     }
 }
 
+static size_t count_gone(const cli_comparison *comparison, const cli_check_result *result)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < result->offender_count; i++)
+        count += comparison->rows.items[result->offenders[i]].verdict == CLI_GONE;
+    return count;
+}
+
 static void print_verdict(const cli_check_request *request, const cli_comparison *comparison,
                           const cli_check_result *result)
 {
     cli_check_outcome outcome = cli_check_outcome_of(result);
     char absolute[TKT_VALUE_SIZE], advice[160];
+    size_t gone = count_gone(comparison, result), worse = result->offender_count - gone;
 
     printf("%s: %zu of %zu rows worse by more than %g %% and %s", outcomes[outcome],
-           outcome == CLI_CHECK_UNDECIDED ? result->open_count : result->offender_count,
-           result->asked, 100 * request->options.limit,
+           outcome == CLI_CHECK_UNDECIDED ? result->open_count : worse, result->asked,
+           100 * request->options.limit,
            shown(absolute, TKT_CELL_LENGTH, request->options.absolute_ns));
+    if (gone > 0)
+        printf("; %zu row%s of A gone", gone, gone == 1 ? "" : "s");
     if (outcome == CLI_CHECK_UNDECIDED)
         printf(", and runs of one program may differ as much; %s",
                cli_runs_advice(comparison, advice, sizeof advice));

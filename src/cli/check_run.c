@@ -56,7 +56,7 @@ static int make_root(const cli_check_runs *runs, cli_check_folders *out)
     if (strlen(path) + sizeof "/takt-check-XXXXXX" > sizeof out->root)
         return cli_error("%s: %s", path, strerror(ENAMETOOLONG));
     snprintf(out->root, sizeof out->root, runs->keep ? "%s" : "%s/takt-check-XXXXXX", path);
-    if (runs->keep && !cli_is_folder(path))
+    if (runs->keep && !tkt_folder_exists(path))
         return make_folder(path);
     if (!runs->keep && !mkdtemp(out->root))
         return cli_error("%s: %s", out->root, strerror(errno));

@@ -184,14 +184,13 @@ typedef struct cli_files {
     size_t count;
 } cli_files; /* starts as {0} */
 
-/* Adds a trace. A folder stands for its traces in order of name. Returns CLI_OK, or CLI_FAILED
- * after reporting the error. */
+/* Adds a trace. A folder stands for its traces in order of name: Takt's own or, if there are none,
+ * *.pt.trace.json(.gz) and *.sqlite. Returns CLI_OK, or CLI_FAILED after reporting the error. */
 int cli_files_add(cli_files *files, const char *path);
 void cli_files_free(cli_files *files);
 
 /* ---- Output files (output.c) ---- */
 
-bool cli_is_folder(const char *path);
 bool cli_is_same_file(const char *a, const char *b);
 
 /* Makes the name of an output file: FOLDER/NAME and `ending`, where `file` is
@@ -218,6 +217,10 @@ int cli_file_close(tkt_file *file, takt_status status);
 /* Prints a line such as "wrote run.html (1.20 MiB)". */
 void cli_tell_written(const char *path);
 
+/* Between these two calls cli_tell_written() prints the files as one array of objects in JSON. */
+void cli_written_begin_json(void);
+void cli_written_end_json(void);
+
 /* ---- The environment (output.c) ---- */
 
 /* Returns an environment variable. An empty one counts as unset (NULL), as in the library. */
@@ -225,8 +228,9 @@ const char *cli_variable(const char *name);
 
 /* ---- Work that may take long (output.c) ---- */
 
-/* Shows a line such as "reading FILE, 3 s" on standard error while work takes longer than a second.
- * Only a terminal gets this line. The strings are copied. NULL if nothing is shown. */
+/* Shows a line such as "reading FILE, 3 s" on standard error while work takes longer than a second,
+ * and erases it at the end. Only a terminal gets this line. The strings are copied. NULL if nothing
+ * is shown. */
 typedef struct cli_progress cli_progress;
 cli_progress *cli_progress_begin(const char *what, const char *name);
 void cli_progress_end(cli_progress *progress);
@@ -289,6 +293,20 @@ int cli_print_manual(void);
 /* Formats the begin in UTC, such as "2026-03-01 12:30:59 UTC"; "" if it is unknown. Returns `out`
  * (info.c). */
 const char *cli_begin_text(char *out, size_t size, const takt_facts *facts);
+
+/* One kind of record besides spans and activities. */
+typedef struct cli_content {
+    const char *one;  /* singular, such as "counter sample" */
+    const char *many; /* plural */
+    const char *key;  /* JSON key, such as "counter_samples" */
+    takt_trace_list list;
+} cli_content;
+
+/* Returns NULL behind the last one (info.c). */
+const cli_content *cli_content_at(size_t index);
+
+/* Prints one object without a newline at its end (info_json.c). */
+void cli_info_json(const char *path, const takt_trace *trace);
 
 /* Prints a table with one row for each trace (info_rows.c). Returns the exit status. */
 int cli_info_rows(const cli_files *files);

@@ -33,7 +33,10 @@ static int read_run(cli_comparison *comparison, int side, const char *path)
         return CLI_FAILED;
     cli_progress *progress = cli_progress_begin("counting", path);
     takt_status status = add_trace(comparison, side, trace);
-    takt_trace_release(trace);
+    if (comparison->options.keeps_trace && comparison->sides[side].files.count == 1)
+        comparison->sides[side].trace = trace;
+    else
+        takt_trace_release(trace);
     cli_progress_end(progress);
     return status == TAKT_OK ? CLI_OK : cli_error("%s: %s", path, takt_status_text(status));
 }
@@ -148,7 +151,7 @@ static char *devices_of(const takt_trace *trace)
     takt_device_info device;
 
     for (size_t i = 0; takt_trace_device(trace, i, &device) == TAKT_OK; i++)
-        add(&l, "%s%s %s", i ? ", " : "", device.device, device.name);
+        add(&l, "%s%s%s%s", i ? ", " : "", device.device, device.name[0] ? " " : "", device.name);
     return strdup(l.used ? l.text : "none");
 }
 
@@ -187,6 +190,20 @@ static void take_facts(cli_side *side, const takt_trace *trace)
     side->wall_ns += (double)(facts->end_ns - facts->begin_ns);
 }
 
+/* Adds the mean step of a run or, without steps, its wall time. */
+static bool add_length(cli_side *side, const takt_trace *trace)
+{
+    const takt_facts *facts = takt_trace_facts(trace);
+    double wall_ns = (double)(facts->end_ns - facts->begin_ns), steps_ns = 0;
+    size_t count = takt_trace_count(trace, TAKT_TRACE_STEPS);
+    takt_step_info step;
+
+    for (size_t i = 0; takt_trace_step(trace, i, &step) == TAKT_OK; i++)
+        steps_ns += (double)(step.end_ns - step.begin_ns);
+    return cli_values_add(&side->lengths,
+                          (cli_value){count ? steps_ns / (double)count : wall_ns, 0});
+}
+
 /* Formats the losses of all runs so far. */
 static bool tell_losses(cli_side *side)
 {
@@ -215,12 +232,14 @@ bool cli_side_add(cli_side *side, const takt_trace *trace)
     return take_text(side, &side->run, strdup(facts->name), CLI_FACT_RUN) &&
            take_text(side, &side->backend, strdup(facts->backend), CLI_FACT_BACKEND) &&
            take_text(side, &side->devices, devices_of(trace), CLI_FACT_DEVICES) &&
-           tell_losses(side);
+           tell_losses(side) && add_length(side, trace);
 }
 
 void cli_side_free(cli_side *side)
 {
     cli_files_free(&side->files);
+    cli_values_free(&side->lengths);
+    takt_trace_release(side->trace);
     free(side->label);
     free(side->run);
     free(side->backend);

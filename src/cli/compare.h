@@ -254,6 +254,8 @@ typedef struct cli_side {
     takt_facts facts;   /* strings unset; steps: sum of all runs; spans: only if all runs have
                          * them */
     double     wall_ns; /* over all runs */
+    cli_values lengths; /* of each run: its mean step, or without steps its wall time */
+    takt_trace *trace;  /* the only one, if it stays open; otherwise NULL */
     unsigned   varies;  /* bits 1 << CLI_FACT_...: facts in which the runs disagree */
 } cli_side;
 
@@ -268,6 +270,7 @@ typedef struct cli_compare_options {
     double absolute_ns; /* the same per call, in ns */
     bool   all;         /* rows for calls into device libraries */
     bool   by_path;
+    bool   keeps_trace; /* the trace of a side that has only one stays open */
     const char **names; /* of the rows to compare; none: steps, or else the whole recording */
     size_t name_count;
 } cli_compare_options;
@@ -379,9 +382,9 @@ void cli_compare_headline(const cli_comparison *comparison, tkt_document *docume
 /* Adds the notes below the tables (compare_print.c). */
 void cli_compare_notes(const cli_comparison *comparison, tkt_document *document);
 
-/* Prints the comparison as tables. Returns the exit status. Reports a sort column that does not
- * exist. */
+/* Prints the comparison as tables to a sink, which reports its own failures. Returns the exit
+ * status. Reports a sort column that does not exist. */
 int cli_compare_print(const cli_comparison *comparison, const takt_report_options *options,
-                      const cli_syntax *syntax);
+                      const takt_sink *sink, const cli_syntax *syntax);
 
 #endif

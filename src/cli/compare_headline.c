@@ -73,18 +73,20 @@ static const cli_row *next_part(const cli_comparison *c, double change_ns, bool 
     return best;
 }
 
-static void add_part(char *sentence, const char *before, const cli_row *row)
+static void add_part(char *sentence, const char *before, const cli_row *row, bool with_change)
 {
     char name[TKT_NAME_SIZE], change[TKT_VALUE_SIZE];
     size_t used = strlen(sentence);
 
     tkt_text_name(name, row->name + row->leaf);
     tkt_value_text(change, TKT_CELL_SHIFT, (tkt_cell){.d = row->self_change_ns});
-    snprintf(sentence + used, SENTENCE - used, "%s%s %s", before, name, change);
+    snprintf(sentence + used, SENTENCE - used, "%s%s%s%s", before, name, with_change ? " " : "",
+             with_change ? change : "");
 }
 
-/* Writes ": density sums +1.700ms, pair forces +1.600ms", or nothing. */
-static void tell_parts(const cli_comparison *c, double change_ns, char *sentence)
+/* Writes ": density sums +1.700ms, pair forces +1.600ms", or nothing. Without `is_sum` the change
+ * is not a sum of the parts' changes, and only their names are written. */
+static void tell_parts(const cli_comparison *c, double change_ns, bool is_sum, char *sentence)
 {
     bool of_devices = is_of_devices(c, change_ns);
     const cli_row *row = NULL;
@@ -93,7 +95,7 @@ static void tell_parts(const cli_comparison *c, double change_ns, char *sentence
         row = next_part(c, change_ns, of_devices, row);
         if (!row)
             return;
-        add_part(sentence, i ? ", " : ": ", row);
+        add_part(sentence, i ? ", " : ": ", row, is_sum);
     }
 }
 
@@ -122,8 +124,8 @@ static bool is_of_tail(cli_verdict verdict)
 }
 
 /* What the table's row shows, and parts add up to. If a few calls or a stray run distort it, the
- * change that the verdict is about. */
-static void choose_figures(const cli_comparison *c, const cli_row *row, double *change_ns,
+ * change that the verdict is about, and false is returned. */
+static bool choose_figures(const cli_comparison *c, const cli_row *row, double *change_ns,
                            double *base_ns)
 {
     bool of_tail = is_of_tail(row->verdict);
@@ -131,10 +133,12 @@ static void choose_figures(const cli_comparison *c, const cli_row *row, double *
     *change_ns = of_tail ? row->mean_change_ns : row->change_ns;
     *base_ns = of_tail ? row->parts[CLI_A].mean_ns : row->base_ns;
     double agreement = row->self_change_ns / *change_ns;
-    if (agreement >= 0.5 && agreement <= 2) {
+    bool agrees = agreement >= 0.5 && agreement <= 2;
+    if (agrees) {
         *change_ns = row->self_change_ns;
         *base_ns = row->parts[CLI_A].self_ns * c->scale[CLI_A];
     }
+    return agrees;
 }
 
 /* "B is 3.5 times slower a step (+5.200ms): ..." */
@@ -153,10 +157,10 @@ static void tell_change(const cli_comparison *c, const cli_row *row, tkt_documen
                       : row->verdict == CLI_UNKNOWN ? ", which chance may cause"
                                                     : "";
 
-    choose_figures(c, row, &change_ns, &base_ns);
+    bool is_sum = choose_figures(c, row, &change_ns, &base_ns);
     tell_factor(factor, change_ns, base_ns);
     tkt_value_text(change, TKT_CELL_SHIFT, (tkt_cell){.d = change_ns});
-    tell_parts(c, change_ns, parts);
+    tell_parts(c, change_ns, is_sum, parts);
     tkt_document_set_headline(document, "B is %s%s (%s)%s%s.", factor, which, change, yet, parts);
 }
 
@@ -189,7 +193,7 @@ static void tell_same(const cli_comparison *c, const cli_row *row, tkt_document 
     tkt_value_text(change, TKT_CELL_GROWTH,
                    (tkt_cell){.d = is_known ? 100 * row->change_ns / row->base_ns : 0});
     for (int i = 0; i < MOST_PARTS && (part = next_proved(c, part)) != NULL; i++)
-        add_part(parts, i ? ", " : "; inside, ", part);
+        add_part(parts, i ? ", " : "; inside, ", part, true);
     tkt_document_set_headline(document, "No difference beyond the noise in the %s (%s)%s.",
                               row->kind == CLI_ROW_STEP ? "time of a step" : "wall time", change,
                               parts);

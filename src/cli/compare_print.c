@@ -248,12 +248,11 @@ static int tell_columns(const tkt_document *document, const char *sort, const cl
 }
 
 int cli_compare_print(const cli_comparison *comparison, const takt_report_options *options,
-                      const cli_syntax *syntax)
+                      const takt_sink *sink, const cli_syntax *syntax)
 {
     cli_fact facts[CLI_FACTS];
     tkt_said said[CLI_FACTS][CLI_BOTH];
     tkt_document document;
-    takt_sink sink = cli_stdout_sink();
     int result = CLI_OK;
 
     tkt_document_init(&document, syntax->verb, NULL);
@@ -262,10 +261,10 @@ int cli_compare_print(const cli_comparison *comparison, const takt_report_option
     add_rows(&document, comparison);
     add_facts(&document, comparison, facts, said);
     cli_compare_notes(comparison, &document);
-    takt_status status = tkt_document_print(&document, options, &sink);
+    takt_status status = tkt_document_print(&document, options, sink);
     if (status == TAKT_BAD_ARGUMENT)
         result = tell_columns(&document, options->sort, syntax);
-    else if (status != TAKT_OK && status != TAKT_IO_ERROR) /* cli_finish() reports it */
+    else if (status != TAKT_OK && status != TAKT_IO_ERROR)
         result = cli_error("%s", takt_status_text(status));
     tkt_document_fini(&document);
     return result;

@@ -1,6 +1,7 @@
 /* takt config: explains a configuration, and lists the keys. Everything it prints comes from the
  * library's schema. */
 #include "config/config.h"
+#include "base/error.h"
 #include "cli/cli.h"
 
 #include <takt/config.h>
@@ -69,14 +70,28 @@ static void put_meaning(const takt_config *config)
            meant.max_trace_bytes, meant.max_memory_bytes);
 }
 
-static void put_error(const takt_error *error)
+/* The first error, then all of them. */
+static void put_errors(const tkt_config_errors *errors)
 {
-    put_text("message", error->message);
-    printf(",\n  \"line\": %u,\n  \"column\": %u", error->line, error->column);
+    printf(",\n  \"message\": ");
+    cli_put_json_text(errors->items[0].error.message);
+    printf(",\n  \"line\": %u,\n  \"column\": %u,\n  \"error_count\": %zu,\n  \"errors\": [",
+           errors->items[0].error.line, errors->items[0].error.column, errors->count);
+    for (size_t i = 0; i < tkt_config_errors_kept(errors); i++) {
+        const tkt_config_fault *fault = &errors->items[i];
+        printf("%s\n    {\"message\": ", i ? "," : "");
+        cli_put_json_text(fault->error.message);
+        printf(", \"line\": %u, \"column\": %u, \"text\": ", fault->error.line,
+               fault->error.column);
+        cli_put_json_text(fault->shown);
+        putchar('}');
+    }
+    fputs("\n  ]", stdout);
 }
 
-/* Prints one object: the meaning of the configuration or, if it is NULL, the error. */
-static void config_put_json(const char *path, const takt_config *config, const takt_error *error)
+/* Prints one object: the meaning of the configuration or, if it is NULL, the errors. */
+static void config_put_json(const char *path, const takt_config *config,
+                            const tkt_config_errors *errors)
 {
     fputs("{\n  \"file\": ", stdout);
     cli_put_json_text(path);
@@ -84,19 +99,19 @@ static void config_put_json(const char *path, const takt_config *config, const t
     if (config)
         put_meaning(config);
     else
-        put_error(error);
+        put_errors(errors);
     fputs("\n}", stdout);
 }
 
 /* ======== The verb ======== */
 
 static const cli_option options[] = {
-    {0, "json", NULL, "check and explain: as JSON; several files become one array"},
+    {0, "json", NULL, "as JSON; several files become one array"},
 };
 
 static const cli_syntax syntax = {
     .verb = "config",
-    .usage = "check [--json] FILE... | explain [--json] | options",
+    .usage = "check [--json] FILE... | explain [--json] | options [--json]",
     .text = "  check FILE...  tells what is wrong with a configuration, or what it means: the\n"
             "                 action of each step and the steps that a program must run;\n"
             "                 TAKT_OPTIONS counts as it does in the program\n"
@@ -119,31 +134,54 @@ static takt_status try_profiler(const takt_config *config)
     return status;
 }
 
-/* Loads a file. Returns NULL and sets *error if no profiler can be made from it. */
-static takt_config *load(const char *path, takt_error *error)
+/* Loads a file. Returns NULL and fills *errors, which starts as {0}, if no profiler can be made
+ * from it. */
+static takt_config *load(const char *path, tkt_config_errors *errors)
 {
     takt_config *config = NULL;
-    *error = (takt_error){.status = TAKT_OK};
-    takt_status status = takt_config_load(path, &config, error);
-    if (status == TAKT_OK)
-        status = try_profiler(config);
+    if (tkt_config_load(path, &config, errors) != TAKT_OK)
+        return NULL;
+    takt_status status = try_profiler(config);
     if (status == TAKT_OK)
         return config;
-    if (!error->message[0])
-        snprintf(error->message, sizeof error->message, "%s: %s", path, takt_status_text(status));
+    tkt_error_set(&errors->items[0].error, status, "%s: %s", path, takt_status_text(status));
+    errors->count = 1;
     takt_config_destroy(config);
     return NULL;
 }
 
+/* Prints an error, then the line of the file with a mark below the place. */
+static void print_fault(const tkt_config_fault *fault)
+{
+    cli_error("%s", fault->error.message);
+    if (fault->error.line == 0 || fault->shown[0] == '\0')
+        return;
+    fprintf(stderr, "%6u | %s\n%6s | %*s^\n", fault->error.line, fault->shown, "",
+            (int)fault->caret, "");
+}
+
+static void print_errors(const char *path, const tkt_config_errors *errors)
+{
+    size_t kept = tkt_config_errors_kept(errors);
+    for (size_t i = 0; i < kept; i++)
+        print_fault(&errors->items[i]);
+    if (errors->count > kept)
+        cli_error("%s: %zu errors; these were the first %zu", path, errors->count, kept);
+    else if (kept > 1)
+        cli_error("%s: %zu errors", path, kept);
+}
+
 static int check_file(const char *path, bool is_json)
 {
-    takt_error error;
-    takt_config *config = load(path, &error);
+    tkt_config_errors errors = {.count = 0};
+    takt_config *config = load(path, &errors);
     takt_sink sink = cli_stdout_sink();
     if (is_json)
-        config_put_json(path, config, &error);
-    if (!config)
-        return cli_error("%s", error.message);
+        config_put_json(path, config, &errors);
+    if (!config) {
+        print_errors(path, &errors);
+        return CLI_FAILED;
+    }
     takt_status status = is_json ? TAKT_OK : takt_config_describe(config, &sink);
     takt_config_destroy(config);
     if (status != TAKT_OK && status != TAKT_IO_ERROR)
@@ -189,7 +227,7 @@ typedef struct schema_printer {
 /* The help omits "markdown", which only serves to make docs/config.md. */
 static const schema_printer printers[] = {
     {"explain", tkt_config_explain, tkt_config_json},
-    {"options", takt_config_help, NULL},
+    {"options", takt_config_help, tkt_config_json},
     {"markdown", tkt_config_markdown, NULL},
 };
 

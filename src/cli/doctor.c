@@ -118,9 +118,11 @@ static int examine(bool is_json, bool is_colored)
     if (!findings)
         return cli_error("%s", takt_status_text(TAKT_NO_MEMORY));
     takt_set_log(ignore_line, NULL);
+    cli_progress *progress = cli_progress_begin("looking at", "this machine");
     doctor_look_at_host(findings);
     doctor_look_at_environment(findings);
     doctor_look_at_devices(findings);
+    cli_progress_end(progress);
     for (size_t i = 0; i < findings->count; i++)
         problems += findings->items[i].mark == DOCTOR_PROBLEM;
     if (is_json)

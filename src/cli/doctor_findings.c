@@ -1,7 +1,8 @@
 /* The checks of `takt doctor`: machine, environment, devices. */
 #include "cli/doctor.h"
 
-#include <takt/config.h>
+#include "config/config.h"
+
 #include <takt/profiler.h>
 #include <takt/scope.h>
 #include <takt/system.h>
@@ -219,17 +220,17 @@ static void tell_unknown(doctor_findings *findings, const char *name, size_t len
 
 static void look_at_config(doctor_findings *findings)
 {
-    takt_error error = {.status = TAKT_OK};
+    tkt_config_errors errors = {.count = 0};
     takt_config *config = NULL;
 
     if (!cli_variable("TAKT_CONFIG") && !cli_variable("TAKT_OPTIONS"))
         return;
     /* Loads what a program would load, including TAKT_OPTIONS. */
-    takt_status status = takt_config_create(&config, &error);
-    if (status != TAKT_OK)
+    tkt_config_load(NULL, &config, &errors);
+    for (size_t i = 0; i < tkt_config_errors_kept(&errors); i++)
         doctor_tell(findings, DOCTOR_PROBLEM, "variable",
                     "programs run without a profile until this is right", "%s",
-                    error.message[0] ? error.message : takt_status_text(status));
+                    errors.items[i].error.message);
     takt_config_destroy(config);
 }
 

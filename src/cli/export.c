@@ -22,6 +22,7 @@ typedef struct export_request {
     const char *output; /* NULL: next to each trace */
     takt_export_options export_options;
     bool per_device;
+    bool is_json;
 } export_request;
 
 /* One file to write. */
@@ -96,7 +97,7 @@ static int plan_job(const export_request *request, export_job *job)
 {
     const char *output = request->output;
     bool is_one = request->choice.file_count * request->choice.wanted_count == 1;
-    bool is_folder = output && cli_is_folder(output);
+    bool is_folder = output && tkt_folder_exists(output);
     bool fits = true;
 
     if (!output || (is_folder && strcmp(job->format, "csv") != 0))
@@ -149,6 +150,7 @@ typedef enum export_option {
     OPTION_MAX_SIZE,
     OPTION_PER_DEVICE,
     OPTION_NO_WAITS,
+    OPTION_JSON,
     OPTION_COUNT
 } export_option;
 
@@ -161,6 +163,7 @@ static const cli_option common_options[OPTION_COUNT] = {
     [OPTION_PER_DEVICE] = {0, "per-device", NULL,
                            "chrome: a file for each device, with .cuda0 in its name"},
     [OPTION_NO_WAITS] = {0, "no-waits", NULL, "chrome: without waits for devices (cuda_sync)"},
+    [OPTION_JSON] = {0, "json", NULL, "lists the files written as JSON; not a format"},
 };
 
 /* The library's formats come first, then those that only the command has. */
@@ -180,8 +183,11 @@ static const char *format_name(size_t index)
 
 static const char *format_description(size_t index)
 {
+#define DESCRIPTION(word, name, description) description,
+    static const char *const descriptions[] = {TKT_FORMATS(DESCRIPTION)};
+#undef DESCRIPTION
     size_t count = library_formats();
-    return index < count ? tkt_export_description(index) : table_format_description(index - count);
+    return index < count ? descriptions[index] : table_format_description(index - count);
 }
 
 static void fill_syntax(export_request *request)
@@ -248,6 +254,9 @@ static int take_option(void *user, int option, const char *value)
     case OPTION_NO_WAITS:
         request->export_options.no_waits = true;
         break;
+    case OPTION_JSON:
+        request->is_json = true;
+        break;
     default:
         if (!parse_size(value, &request->export_options.max_bytes))
             return cli_usage_error(&request->choice.syntax,
@@ -305,9 +314,10 @@ static int parse(export_request *request, int argc, char **argv)
  * next one. */
 static void tell_remark(takt_log_level level, const char *line, void *user)
 {
+    const export_request *request = user;
     char clean[1024];
-    (void)user;
-    fprintf(level == TAKT_LOG_INFO ? stdout : stderr, "%s\n", cli_clean(clean, sizeof clean, line));
+    bool is_text = level == TAKT_LOG_INFO && !request->is_json;
+    fprintf(is_text ? stdout : stderr, "%s\n", cli_clean(clean, sizeof clean, line));
 }
 
 static int write_tables(const takt_trace *trace, const export_job *job)
@@ -438,8 +448,13 @@ static int plan_and_write(const export_request *request)
     if (!jobs)
         return cli_error("%s", takt_status_text(TAKT_NO_MEMORY));
     int result = export_plan(request, jobs);
+    bool is_json = result == CLI_OK && request->is_json;
+    if (is_json)
+        cli_written_begin_json();
     if (result == CLI_OK)
         result = write_all(request, jobs);
+    if (is_json)
+        cli_written_end_json();
     free(jobs);
     return result;
 }
@@ -451,7 +466,7 @@ int cli_export(int argc, char **argv)
     fill_syntax(&request);
     int result = parse(&request, argc, argv);
     if (result == CLI_NO_ITEM) {
-        takt_set_log(tell_remark, NULL);
+        takt_set_log(tell_remark, &request);
         result = plan_and_write(&request);
     }
     free(request.choice.files);

@@ -8,12 +8,26 @@
 #include <stdlib.h>
 #include <string.h>
 
+static bool has_one_of(const struct dirent *entry, const char *const *endings, size_t count)
+{
+    size_t size = strlen(entry->d_name);
+    bool has = false;
+    for (size_t i = 0; i < count; i++)
+        has |= tkt_has_ending(entry->d_name, size, endings[i]);
+    return has && entry->d_name[0] != '.';
+}
+
 static int is_trace(const struct dirent *entry)
 {
-    const char *name = entry->d_name;
-    size_t size = strlen(name);
-    return name[0] != '.' &&
-           (tkt_has_ending(name, size, ".pftrace") || tkt_has_ending(name, size, ".pftrace.gz"));
+    static const char *const endings[] = {".pftrace", ".pftrace.gz"};
+    return has_one_of(entry, endings, 2);
+}
+
+/* As torch.profiler's handler and `nsys export` name them. */
+static int is_other(const struct dirent *entry)
+{
+    static const char *const endings[] = {".pt.trace.json", ".pt.trace.json.gz", ".sqlite"};
+    return has_one_of(entry, endings, 3);
 }
 
 static int by_name(const struct dirent **a, const struct dirent **b)
@@ -38,28 +52,59 @@ static int add_path(cli_files *files, const char *folder, const char *name)
     return CLI_OK;
 }
 
-static int add_folder(cli_files *files, const char *folder)
+static void free_entries(struct dirent **entries, int count)
 {
-    struct dirent **entries;
-    int count = scandir(folder, &entries, is_trace, by_name);
+    for (int i = 0; i < count; i++)
+        free(entries[i]);
+    free(entries);
+}
+
+static void tell_left_out(const char *folder, struct dirent **left_out, int count)
+{
+    char where[256], name[256];
+    fprintf(stderr,
+            "takt: %s: only Takt's own traces are read; left out: %s%s. Name other profilers' "
+            "files to read them\n",
+            cli_clean(where, sizeof where, folder),
+            cli_clean(name, sizeof name, left_out[0]->d_name), count > 1 ? " and more" : "");
+}
+
+/* Adds Takt's traces or, if there are none, those of other profilers. */
+static int add_entries(cli_files *files, const char *folder, struct dirent **own, int own_count)
+{
+    struct dirent **others;
+    int other_count = scandir(folder, &others, is_other, by_name);
+    int count = own_count ? own_count : other_count;
     int status = CLI_OK;
 
-    if (count < 0)
+    if (other_count < 0)
         return cli_error("%s: %s", folder, strerror(errno));
     if (count == 0)
-        status = cli_error("%s: there are no traces (.pftrace) in this folder", folder);
-    for (int i = 0; i < count; i++) {
-        if (status == CLI_OK)
-            status = add_path(files, folder, entries[i]->d_name);
-        free(entries[i]);
-    }
-    free(entries);
+        status = cli_error("%s: there are no traces (.pftrace, .pt.trace.json, .sqlite) in this "
+                           "folder",
+                           folder);
+    if (own_count && other_count)
+        tell_left_out(folder, others, other_count);
+    for (int i = 0; i < count && status == CLI_OK; i++)
+        status = add_path(files, folder, (own_count ? own : others)[i]->d_name);
+    free_entries(others, other_count);
+    return status;
+}
+
+static int add_folder(cli_files *files, const char *folder)
+{
+    struct dirent **traces;
+    int count = scandir(folder, &traces, is_trace, by_name);
+    if (count < 0)
+        return cli_error("%s: %s", folder, strerror(errno));
+    int status = add_entries(files, folder, traces, count);
+    free_entries(traces, count);
     return status;
 }
 
 int cli_files_add(cli_files *files, const char *path)
 {
-    return cli_is_folder(path) ? add_folder(files, path) : add_path(files, "", path);
+    return tkt_folder_exists(path) ? add_folder(files, path) : add_path(files, "", path);
 }
 
 void cli_files_free(cli_files *files)

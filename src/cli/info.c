@@ -1,19 +1,12 @@
 /* takt info: describes a trace without printing its tables. It explains missing data, because a
  * table does not show what it lacks. */
 #include "cli/cli.h"
+#include "report/show.h"
 #include "trace/model.h"
 
 #include <inttypes.h>
 #include <string.h>
 #include <time.h>
-
-/* One kind of record besides spans and activities. */
-typedef struct content {
-    const char *one;  /* singular, such as "counter sample" */
-    const char *many; /* plural */
-    const char *key;  /* JSON key, such as "counter_samples" */
-    takt_trace_list list;
-} content;
 
 enum {
     NUMBER = 32,
@@ -89,9 +82,20 @@ static void print_steps(const takt_facts *facts)
                : "");
 }
 
-static const content *content_at(size_t index)
+/* Describes all steps of the run, if others than the recorded ones are known. */
+static void print_all_steps(const takt_trace *trace, const takt_facts *facts)
 {
-    static const content contents[] = {
+    char line[TKT_RUN_LINE];
+
+    if (trace->all_steps.stats.count <= facts->step_count)
+        return;
+    print_key("run so far");
+    puts(tkt_run_line(line, trace));
+}
+
+const cli_content *cli_content_at(size_t index)
+{
+    static const cli_content contents[] = {
         {"counter sample", "counter samples", "counter_samples", TAKT_TRACE_COUNTERS},
         {"call into CUDA", "calls into CUDA", "calls", TAKT_TRACE_CALLS},
         {"mark", "marks", "marks", TAKT_TRACE_MARKS},
@@ -105,12 +109,12 @@ static const content *content_at(size_t index)
 /* Prints counter samples always, other records only if there are any. */
 static void print_more_contents(const takt_trace *trace)
 {
-    for (size_t i = 0; content_at(i); i++) {
-        size_t count = takt_trace_count(trace, content_at(i)->list);
+    for (size_t i = 0; cli_content_at(i); i++) {
+        size_t count = takt_trace_count(trace, cli_content_at(i)->list);
         if (i > 0 && count == 0)
             continue;
         printf(", ");
-        print_count(count, content_at(i)->one, content_at(i)->many);
+        print_count(count, cli_content_at(i)->one, cli_content_at(i)->many);
     }
     putchar('\n');
 }
@@ -138,7 +142,7 @@ static void print_tracks(const takt_trace *trace)
             continue;
         print_key(i == 0 ? "tracks" : "");
         printf("%s", cli_clean(name, sizeof name, track.name));
-        if (track.kind == TAKT_TRACK_THREAD)
+        if (track.kind == TAKT_TRACK_THREAD && (track.thread_id || !name[0]))
             printf("%sthread %" PRIu32, name[0] ? ", " : "", track.thread_id);
         printf(": ");
         print_count(track.span_count, "span", "spans");
@@ -160,7 +164,8 @@ static void print_devices(const takt_trace *trace, const takt_facts *facts)
             continue;
         print_key("");
         printf("%s", cli_clean(text, sizeof text, device.device));
-        printf(" %s", cli_clean(text, sizeof text, device.name));
+        if (cli_clean(text, sizeof text, device.name)[0])
+            printf(" %s", text);
         if (device.compute_major)
             printf(", compute capability %" PRIu32 ".%" PRIu32, device.compute_major,
                    device.compute_minor);
@@ -297,7 +302,9 @@ static void print_run(const takt_facts *facts)
     char text[NAME];
 
     print_key("run");
-    printf("%s, process %" PRIu32, cli_clean(text, sizeof text, facts->name), facts->process_id);
+    fputs(cli_clean(text, sizeof text, facts->name), stdout);
+    if (facts->process_id)
+        printf(", process %" PRIu32, facts->process_id);
     if (tkt_trace_rank_text(text, sizeof text, facts))
         printf(", %s", text);
     putchar('\n');
@@ -312,6 +319,7 @@ static void print_trace(const char *path, const takt_trace *trace)
     print_run(facts);
     print_when(facts);
     print_steps(facts);
+    print_all_steps(trace, facts);
     print_contents(trace, facts);
     print_tracks(trace);
     print_devices(trace, facts);
@@ -319,140 +327,6 @@ static void print_trace(const char *path, const takt_trace *trace)
     print_open_scopes(facts);
     print_losses(trace, facts);
     print_ending(trace, facts);
-}
-
-/* ======== JSON ======== */
-
-/* takt info --json: the same facts for scripts. Keys are the same as in the reports' JSON. */
-
-static void put_key(const char *key)
-{
-    printf(",\n  \"%s\": ", key);
-}
-
-static void put_count(const char *key, uint64_t count)
-{
-    put_key(key);
-    printf("%" PRIu64, count);
-}
-
-/* A trace without spans does not know this number. */
-static void put_spans_count(const char *key, const takt_facts *facts, uint64_t count)
-{
-    put_key(key);
-    if (facts->has_spans)
-        printf("%" PRIu64, count);
-    else
-        fputs("null", stdout);
-}
-
-static void put_truth(const char *key, bool is_true)
-{
-    put_key(key);
-    fputs(is_true ? "true" : "false", stdout);
-}
-
-static void put_real(const char *key, double number)
-{
-    put_key(key);
-    cli_put_number(number, "null");
-}
-
-static void put_text(const char *key, const char *text)
-{
-    put_key(key);
-    cli_put_json_text(text);
-}
-
-static void put_tracks(const takt_trace *trace)
-{
-    takt_track_info track;
-    put_key("tracks");
-    putchar('[');
-    for (size_t i = 0; takt_trace_track(trace, i, &track) == TAKT_OK; i++) {
-        printf("%s\n    {\"name\": ", i ? "," : "");
-        cli_put_json_text(track.name);
-        printf(", \"kind\": \"%s\", \"thread_id\": %" PRIu32 ", \"spans\": %zu}",
-               track.kind == TAKT_TRACK_THREAD ? "thread" : "async", track.thread_id,
-               track.span_count);
-    }
-    putchar(']');
-}
-
-static void put_devices(const takt_trace *trace)
-{
-    takt_device_info device;
-    put_key("devices");
-    putchar('[');
-    for (size_t i = 0; takt_trace_device(trace, i, &device) == TAKT_OK; i++) {
-        printf("%s\n    {\"device\": ", i ? "," : "");
-        cli_put_json_text(device.device);
-        fputs(", \"name\": ", stdout);
-        cli_put_json_text(device.name);
-        printf(", \"compute_capability\": \"%" PRIu32 ".%" PRIu32
-               "\", \"multiprocessors\": %" PRIu32 ", \"memory_bytes\": %" PRIu64 "}",
-               device.compute_major, device.compute_minor, device.multiprocessors,
-               device.memory_bytes);
-    }
-    putchar(']');
-}
-
-static void put_losses(const takt_trace *trace)
-{
-    put_key("losses");
-    for (int i = 0; i < TAKT_LOSS_COUNT; i++)
-        printf("%s\"%s\": %" PRIu64, i ? ", " : "{", takt_loss_name((takt_loss)i),
-               takt_trace_loss(trace, (takt_loss)i));
-    putchar('}');
-}
-
-static void put_run(const takt_facts *facts)
-{
-    char when[64];
-    put_text("name", facts->name);
-    put_count("process", facts->process_id);
-    put_count("rank", facts->rank);
-    put_count("world_size", facts->world_size);
-    put_text("recorded", cli_begin_text(when, sizeof when, facts));
-    put_count("begin_ns", facts->begin_ns);
-    put_count("wall_ns", facts->end_ns - facts->begin_ns);
-    put_count("cycle", facts->cycle);
-    put_truth("partial", facts->is_partial);
-    put_text("ending", cli_ending_name(facts));
-    put_count("known_until_ns", facts->known_until_ns);
-    put_count("missing_spans", facts->missing_spans);
-    put_count("missing_activities", facts->missing_activities);
-    put_count("first_step", facts->first_step);
-    put_count("steps", facts->step_count);
-}
-
-/* Prints one object without a newline at its end. */
-static void info_json(const char *path, const takt_trace *trace)
-{
-    const takt_facts *facts = takt_trace_facts(trace);
-
-    fputs("{\n  \"file\": ", stdout);
-    cli_put_json_text(path);
-    put_run(facts);
-    put_truth("has_spans", facts->has_spans);
-    put_count("spans", facts->span_count);
-    put_count("activities", facts->activity_count);
-    for (size_t i = 0; content_at(i); i++)
-        put_count(content_at(i)->key, takt_trace_count(trace, content_at(i)->list));
-    put_tracks(trace);
-    put_text("backend", facts->backend);
-    put_devices(trace);
-    put_real("clock_resolution_ns", facts->clock_resolution_ns);
-    put_real("clock_uncertainty_ns", facts->clock_uncertainty_ns);
-    put_real("device_resolution_ns", facts->device_resolution_ns);
-    put_real("device_uncertainty_ns", facts->device_uncertainty_ns);
-    put_truth("device_uncertainty_is_least", facts->device_uncertainty_is_least);
-    put_real("device_shift_ns", facts->device_shift_ns);
-    put_real("cost_ns", facts->cost_ns);
-    put_spans_count("begun_before", facts, facts->begun_before);
-    put_spans_count("unfinished", facts, facts->unfinished);
-    put_losses(trace);
-    fputs("\n}", stdout);
 }
 
 /* ======== The verb ======== */
@@ -473,7 +347,7 @@ static int print_files(const cli_files *files, bool is_json, bool is_array)
         else if (told)
             putchar('\n');
         if (is_json)
-            info_json(files->paths[i], trace);
+            cli_info_json(files->paths[i], trace);
         else
             print_trace(files->paths[i], trace);
         takt_trace_release(trace);
@@ -509,7 +383,7 @@ int cli_info(int argc, char **argv)
     if (count == 0)
         return cli_usage_error(&syntax, "no file given: name one or more traces");
     for (int i = 1; i <= count && result == CLI_OK; i++) {
-        has_folder |= cli_is_folder(argv[i]);
+        has_folder |= tkt_folder_exists(argv[i]);
         result = cli_files_add(&files, argv[i]);
     }
     if (result == CLI_OK)

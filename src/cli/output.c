@@ -145,12 +145,6 @@ const char *cli_time_text(char *out, size_t size, double ns)
 /* Names of output files, and streams into the library's files, which get their final name only when
  * they are complete. */
 
-bool cli_is_folder(const char *path)
-{
-    struct stat facts;
-    return stat(path, &facts) == 0 && S_ISDIR(facts.st_mode);
-}
-
 bool cli_is_same_file(const char *a, const char *b)
 {
     struct stat first, second;
@@ -225,14 +219,53 @@ int cli_file_close(tkt_file *file, takt_status status)
     return cli_error("%s: %s", path, takt_status_text(status));
 }
 
+/* Number of files in the JSON array; negative: there is none. */
+static int written_count = -1;
+
+void cli_written_begin_json(void)
+{
+    written_count = 0;
+}
+
+void cli_written_end_json(void)
+{
+    fputs(written_count > 0 ? "\n]\n" : "[]\n", stdout);
+    written_count = -1;
+}
+
+/* False for a folder, which has no size. */
+static bool size_of(const char *path, uint64_t *bytes)
+{
+    struct stat facts;
+    if (stat(path, &facts) != 0 || S_ISDIR(facts.st_mode))
+        return false;
+    *bytes = (uint64_t)facts.st_size;
+    return true;
+}
+
+static void put_written(const char *path)
+{
+    uint64_t bytes;
+    fputs(written_count++ ? ",\n  {\"file\": " : "[\n  {\"file\": ", stdout);
+    cli_put_json_text(path);
+    if (size_of(path, &bytes))
+        printf(", \"bytes\": %llu}", (unsigned long long)bytes);
+    else
+        fputs(", \"bytes\": null}", stdout);
+}
+
 void cli_tell_written(const char *path)
 {
     char size[32], clean[512];
-    struct stat facts;
+    uint64_t bytes;
 
+    if (written_count >= 0) {
+        put_written(path);
+        return;
+    }
     printf("wrote %s", cli_clean(clean, sizeof clean, path));
-    if (stat(path, &facts) == 0 && !S_ISDIR(facts.st_mode))
-        printf(" (%s)", cli_bytes_text(size, sizeof size, (uint64_t)facts.st_size));
+    if (size_of(path, &bytes))
+        printf(" (%s)", cli_bytes_text(size, sizeof size, bytes));
     putchar('\n');
 }
 
@@ -356,6 +389,8 @@ takt_trace *cli_open_trace(const char *path)
     takt_status status = imp_open(path, &trace, &error);
     cli_progress_end(progress);
     if (status == TAKT_OK) {
+        if (error.message[0])
+            cli_error("%s", error.message);
         note_ending(path, trace);
         return trace;
     }

@@ -1,6 +1,7 @@
-/* takt report FOLDER: scopes of several traces added up, and how evenly they are spread over the
- * ranks of a job. Files of one rank, such as its cycles, count as one. Traces of programs without
- * ranks are spread over files. Only one trace is in memory at a time. */
+/* takt report FOLDER: scopes of several traces added up, how evenly they are spread over the ranks
+ * of a job, and how long the steps of each rank's run took. Files of one rank, such as its cycles,
+ * count as one. Traces of programs without ranks are spread over files. Only one trace is in memory
+ * at a time. */
 #include "cli/ranks.h"
 
 #include "base/text.h"
@@ -8,6 +9,7 @@
 #include "report/show.h"
 #include "summary/scopes.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -37,11 +39,16 @@ static size_t part_of(cli_ranks *ranks, const takt_facts *facts, const char *pat
     bool has_rank = tkt_has_rank(facts);
 
     for (size_t i = 0; has_rank && i < ranks->part_count; i++) {
-        if (ranks->parts[i].has_rank && ranks->parts[i].rank == facts->rank)
-            return i;
+        cli_rank_part *part = &ranks->parts[i];
+        if (!part->has_rank || part->rank != facts->rank)
+            continue;
+        part->has_processes |= part->process_id != facts->process_id;
+        return i;
     }
-    ranks->parts[ranks->part_count] = (cli_rank_part){
-        .name = tkt_base_name(path), .rank = facts->rank, .has_rank = has_rank};
+    ranks->parts[ranks->part_count] = (cli_rank_part){.name = tkt_base_name(path),
+                                                      .process_id = facts->process_id,
+                                                      .rank = facts->rank,
+                                                      .has_rank = has_rank};
     return ranks->part_count++;
 }
 
@@ -72,6 +79,18 @@ static takt_status add_scopes(cli_ranks *ranks, size_t part, const tkt_scopes *s
     return TAKT_OK;
 }
 
+/* The last cycle of a run knows all its steps. */
+static void add_run(cli_rank_part *part, const takt_trace *trace)
+{
+    tkt_step_figures all = tkt_steps_all(trace);
+    if (all.count <= part->run.count)
+        return;
+    part->run = all;
+    part->run_ns = trace->all_steps.stats.total_ns;
+    part->slowest =
+        trace->run && trace->run->slowest_count > 0 ? trace->run->slowest[0].number : TKT_NO_VALUE;
+}
+
 static takt_status add_trace(cli_ranks *ranks, const takt_trace *trace, const char *path)
 {
     const takt_facts *facts = takt_trace_facts(trace);
@@ -79,6 +98,7 @@ static takt_status add_trace(cli_ranks *ranks, const takt_trace *trace, const ch
     size_t part = part_of(ranks, facts, path);
 
     ranks->parts[part].wall_ns += tkt_wall_ns(facts);
+    add_run(&ranks->parts[part], trace);
     ranks->world_size =
         facts->world_size > ranks->world_size ? facts->world_size : ranks->world_size;
     ranks->files_with_losses += has_losses(trace);
@@ -231,6 +251,98 @@ static bool add_table(tkt_document *document, const cli_ranks *ranks)
     return true;
 }
 
+enum {
+    PART,
+    STEPS,
+    RUN,
+    STEP_MEAN,
+    STEP_MEDIAN,
+    STEP_MOST,
+    SLOWEST,
+    STEP_COLUMNS
+};
+
+static const tkt_column step_columns[STEP_COLUMNS] = {
+    [PART] = {"Rank", "rank", TKT_CELL_TEXT, 0, true, 1},
+    [STEPS] = {"Steps", "steps", TKT_CELL_COUNT, 0, false, 1},
+    [RUN] = {"Total", "total_ns", TKT_CELL_TIME, 2, false, 1},
+    [STEP_MEAN] = {"Mean", "mean_ns", TKT_CELL_TIME, 0, false, 1},
+    [STEP_MEDIAN] = {"Median", "median_ns", TKT_CELL_TIME, 3, false, 1},
+    [STEP_MOST] = {"Max", "max_ns", TKT_CELL_TIME, 1, false, 1},
+    [SLOWEST] = {"Slowest step", "slowest_step", TKT_CELL_COUNT, 1, false, 1},
+};
+
+/* Adds a table of the steps of each rank, if there are any. False without memory. */
+static bool add_steps(tkt_document *document, const cli_ranks *ranks)
+{
+    tkt_column columns[STEP_COLUMNS];
+    size_t rows = 0;
+
+    for (size_t i = 0; i < ranks->part_count; i++)
+        rows += ranks->parts[i].run.count > 0;
+    if (rows == 0)
+        return true;
+    memcpy(columns, step_columns, sizeof columns);
+    if (!has_only_ranks(ranks)) {
+        columns[PART].title = "File";
+        columns[PART].key = "file";
+    }
+    tkt_table *table = tkt_document_add_table(document, "steps", columns, STEP_COLUMNS, rows);
+    if (!table)
+        return false;
+    table->heading = "Steps of the run, recorded or not:";
+    table->sort = RUN;
+    table->default_rows = 10;
+    for (size_t i = 0; i < ranks->part_count; i++) {
+        const cli_rank_part *part = &ranks->parts[i];
+        if (part->run.count == 0)
+            continue;
+        tkt_cell *row = tkt_table_add_row(table);
+        row[PART].text = name_of(document, part);
+        row[STEPS].u = part->run.count;
+        row[RUN].u = part->run_ns;
+        row[STEP_MEAN].u = part->run.mean_ns;
+        row[STEP_MEDIAN].u = part->run.median_ns;
+        row[STEP_MOST].u = part->run.max_ns;
+        row[SLOWEST].u = part->slowest;
+    }
+    return true;
+}
+
+/* Names the part with the slowest steps, and how long those of the others took. */
+static void set_headline(tkt_document *document, const cli_ranks *ranks)
+{
+    char most[TKT_VALUE_SIZE], least[TKT_VALUE_SIZE], next[TKT_VALUE_SIZE], others[48];
+    uint64_t least_ns = UINT64_MAX, next_ns = 0;
+    const cli_rank_part *slowest = NULL;
+    size_t count = 0; /* of the others */
+
+    for (size_t i = 0; i < ranks->part_count; i++) {
+        const cli_rank_part *part = &ranks->parts[i];
+        if (part->run.count > 0 && (!slowest || part->run.mean_ns > slowest->run.mean_ns))
+            slowest = part;
+    }
+    for (size_t i = 0; i < ranks->part_count; i++) {
+        const cli_rank_part *part = &ranks->parts[i];
+        if (part->run.count == 0 || part == slowest)
+            continue;
+        count++;
+        least_ns = part->run.mean_ns < least_ns ? part->run.mean_ns : least_ns;
+        next_ns = part->run.mean_ns > next_ns ? part->run.mean_ns : next_ns;
+    }
+    if (count == 0)
+        return;
+    tkt_value_text(most, TKT_CELL_TIME, (tkt_cell){.u = slowest->run.mean_ns});
+    tkt_value_text(least, TKT_CELL_TIME, (tkt_cell){.u = least_ns});
+    tkt_value_text(next, TKT_CELL_TIME, (tkt_cell){.u = next_ns});
+    snprintf(others, sizeof others, count == 1 ? "other has" : "%zu others have", count);
+    bool is_range = strcmp(least, next) != 0;
+    tkt_document_set_headline(document,
+                              "The slowest steps are those of %s: mean %s. The %s %s%s%s.",
+                              name_of(document, slowest), most, others, least,
+                              is_range ? " to " : "", is_range ? next : "");
+}
+
 static void add_facts(tkt_document *document, const cli_ranks *ranks)
 {
     bool is_of_ranks = has_only_ranks(ranks);
@@ -252,13 +364,34 @@ static void add_facts(tkt_document *document, const cli_ranks *ranks)
                           (tkt_cell){.u = most_ns});
     tkt_document_add_fact(document, "self_cpu_total_ns", "Self CPU time total", TKT_CELL_TIME,
                           (tkt_cell){.u = ranks->self_ns});
+}
+
+/* True if files of one rank come from several processes: their times are added up. */
+static bool mixes_processes(const cli_ranks *ranks)
+{
+    for (size_t i = 0; i < ranks->part_count; i++) {
+        if (ranks->parts[i].has_processes)
+            return true;
+    }
+    return false;
+}
+
+static void add_notes(tkt_document *document, const cli_ranks *ranks)
+{
+    bool is_of_ranks = has_only_ranks(ranks);
+
     tkt_document_add_note(document,
                           "Min, mean and max are of one %s's CPU total, over those that entered "
                           "the scope.",
                           is_of_ranks ? "rank" : "file");
+    if (document->table_count > 1)
+        tkt_document_add_note(document, "The median of a run's steps is within 3.2 %%.");
     if (is_of_ranks && ranks->part_count < ranks->world_size)
-        tkt_document_add_note(document, "Careful: of %u ranks, %zu have files here.",
-                              ranks->world_size, ranks->part_count);
+        tkt_document_add_note(document, "Careful: files of only %zu of %u ranks are here.",
+                              ranks->part_count, ranks->world_size);
+    if (mixes_processes(ranks))
+        tkt_document_add_note(document, "Careful: files of one rank are of several processes: "
+                                        "several runs are added up.");
     if (ranks->files_read < ranks->files->count)
         tkt_document_add_note(document, "Careful: %zu of %zu files could not be read.",
                               ranks->files->count - ranks->files_read, ranks->files->count);
@@ -275,8 +408,11 @@ takt_status cli_ranks_show(const cli_ranks *ranks, const takt_report_options *op
     tkt_document document;
     tkt_document_init(&document, "ranks", NULL);
     document.nothing = "No scopes";
-    takt_status status = add_table(&document, ranks) ? TAKT_OK : TAKT_NO_MEMORY;
+    bool has_memory = add_table(&document, ranks) && add_steps(&document, ranks);
+    takt_status status = has_memory ? TAKT_OK : TAKT_NO_MEMORY;
+    set_headline(&document, ranks);
     add_facts(&document, ranks);
+    add_notes(&document, ranks);
     if (status == TAKT_OK)
         status = tkt_document_print(&document, options, sink);
     tkt_document_fini(&document);

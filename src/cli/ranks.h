@@ -1,17 +1,23 @@
-/* Scopes of several traces, over the ranks of a job. */
+/* Scopes and steps of several traces, over the ranks of a job. */
 #ifndef TAKT_CLI_RANKS_H
 #define TAKT_CLI_RANKS_H
 
 #include "cli/cli.h"
 
 #include "base/containers.h"
+#include "summary/steps.h"
 
 /* A rank; or a file, of a program without ranks. */
 typedef struct cli_rank_part {
     const char *name; /* of its first file, without folder; points into the path */
     uint64_t    wall_ns;
+    tkt_step_figures run; /* all steps of its run, or of the one with most steps */
+    uint64_t    run_ns;
+    uint64_t    slowest; /* number of the run's slowest step, or TKT_NO_VALUE */
+    uint32_t    process_id;
     uint32_t    rank;
     bool        has_rank;
+    bool        has_processes; /* its files are of several processes */
 } cli_rank_part;
 
 /* A scope's CPU total in one part. */

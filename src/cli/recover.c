@@ -4,21 +4,24 @@
 
 #include <takt/export.h>
 
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
 enum {
     OPTION_OUT,
+    OPTION_JSON,
     OPTION_COUNT
 };
 
 static const cli_option options[OPTION_COUNT] = {
     [OPTION_OUT] = {'o', "output", "TRACE", "the trace to write; .gz at its end compresses it"},
+    [OPTION_JSON] = {0, "json", NULL, "tells what was recovered as JSON"},
 };
 
 static const cli_syntax syntax = {
     .verb = "recover",
-    .usage = "[-o TRACE] FILE",
+    .usage = "[-o TRACE] [--json] FILE",
     .text = "Makes a trace of what a recording with output.crash_safe has left: FILE is the\n"
             "NAME.PID.crash in its output folder. Without -o writes NAME.PID.pftrace beside\n"
             "it. Scopes that were open are marked as unfinished, launches whose activities\n"
@@ -50,9 +53,12 @@ static void tell_contents(const takt_trace *trace)
 {
     char spans[32], open[32], lacking[32];
     const takt_facts *facts = takt_trace_facts(trace);
-    printf("%s spans, of them %s open at the end",
-           cli_count_text(spans, sizeof spans, facts->span_count),
-           cli_count_text(open, sizeof open, facts->unfinished));
+    if (facts->has_spans)
+        printf("%s spans, of them %s open at the end",
+               cli_count_text(spans, sizeof spans, facts->span_count),
+               cli_count_text(open, sizeof open, facts->unfinished));
+    else
+        printf("a summary, of %s steps", cli_count_text(spans, sizeof spans, facts->step_count));
     uint64_t incomplete = takt_trace_loss(trace, TAKT_LOSS_INCOMPLETE);
     if (incomplete)
         printf("; %s launches without an activity",
@@ -60,7 +66,17 @@ static void tell_contents(const takt_trace *trace)
     putchar('\n');
 }
 
-static int write_trace(const takt_trace *trace, const char *file, const char *output)
+static void put_contents(const takt_trace *trace, const char *output)
+{
+    const takt_facts *facts = takt_trace_facts(trace);
+    fputs("{\"file\": ", stdout);
+    cli_put_json_text(output);
+    printf(", \"spans\": %" PRIu64 ", \"unfinished\": %" PRIu64 ", \"incomplete\": %" PRIu64 "}\n",
+           (uint64_t)facts->span_count, (uint64_t)facts->unfinished,
+           takt_trace_loss(trace, TAKT_LOSS_INCOMPLETE));
+}
+
+static int write_trace(const takt_trace *trace, const char *file, const char *output, bool is_json)
 {
     char name[4096];
     takt_error error = {.status = TAKT_OK};
@@ -70,14 +86,21 @@ static int write_trace(const takt_trace *trace, const char *file, const char *ou
         output = name;
     if (cli_is_same_file(file, output))
         return cli_error("the output would overwrite %s itself: name another file with -o", file);
-    if (takt_export_file(trace, "perfetto", output, NULL, &error) != TAKT_OK)
+    cli_progress *progress = cli_progress_begin("writing", output);
+    takt_status status = takt_export_file(trace, "perfetto", output, NULL, &error);
+    cli_progress_end(progress);
+    if (status != TAKT_OK)
         return cli_error("%s", error.message);
+    if (is_json) {
+        put_contents(trace, output);
+        return CLI_OK;
+    }
     cli_tell_written(output);
     tell_contents(trace);
     return CLI_OK;
 }
 
-static int recover(const char *file, const char *output)
+static int recover(const char *file, const char *output, bool is_json)
 {
     takt_trace *trace = NULL;
     takt_error error = {.status = TAKT_OK};
@@ -87,7 +110,7 @@ static int recover(const char *file, const char *output)
     cli_progress_end(progress);
     if (status != TAKT_OK)
         return cli_error("%s", error.message[0] ? error.message : takt_status_text(status));
-    int result = write_trace(trace, file, output);
+    int result = write_trace(trace, file, output, is_json);
     takt_trace_release(trace);
     return cli_finish(result);
 }
@@ -96,6 +119,7 @@ int cli_recover(int argc, char **argv)
 {
     cli_args args = cli_args_of(&syntax, argc, argv);
     const char *value, *file = NULL, *output = NULL;
+    bool is_json = false;
     for (int item; (item = cli_args_next(&args, &value)) != CLI_NO_ITEM;) {
         if (item == CLI_HELP)
             return CLI_OK;
@@ -103,11 +127,13 @@ int cli_recover(int argc, char **argv)
             return CLI_USAGE;
         if (item == OPTION_OUT)
             output = value;
+        else if (item == OPTION_JSON)
+            is_json = true;
         else if (file)
             return cli_usage_error(&syntax, "name only one file");
         else
             file = value;
     }
-    return file ? recover(file, output)
+    return file ? recover(file, output, is_json)
                 : cli_usage_error(&syntax, "no file given: name a .crash file");
 }

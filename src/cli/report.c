@@ -23,6 +23,14 @@ typedef enum report_option {
     OPTION_COUNT
 } report_option;
 
+static const char *report_description(size_t index)
+{
+#define DESCRIPTION(name, when, description) description,
+    static const char *const descriptions[] = {TKT_REPORTS(DESCRIPTION)};
+#undef DESCRIPTION
+    return descriptions[index];
+}
+
 static const cli_option own_options[] = {
     {0, "by-arguments", NULL, "scopes: a row for each set of arguments"},
     {0, "by-stack", "N", "scopes: a row for each set of N innermost stack frames"},
@@ -53,13 +61,14 @@ static void fill_syntax(report_request *request)
         .text = "Prints tables computed from trace files (.pftrace, .pftrace.gz); without a\n"
                 "report's name, the summary. Several reports and files may be named. A folder\n"
                 "stands for its traces; their scopes are added up, by rank, which is the report\n"
-                "without a name. Also reads torch.profiler's JSON and Nsight Systems' SQLite.\n\n"
+                "without a name. Also reads torch.profiler's JSON and Nsight Systems' SQLite; in\n"
+                "a folder without Takt's traces, *.pt.trace.json(.gz) and *.sqlite.\n\n"
                 "  takt report run.pftrace\n"
                 "  takt report --scopes --rows 10 run.pftrace\n"
                 "  takt report --html run.pftrace                  writes run.html\n"
                 "  takt report runs                                scopes over the ranks of a job",
     };
-    cli_choice_offer(&request->choice, takt_report_name, tkt_report_description, options,
+    cli_choice_offer(&request->choice, takt_report_name, report_description, options,
                      OPTION_COUNT);
 }
 
@@ -147,7 +156,7 @@ static int find_files(report_request *request)
 {
     int result = CLI_OK;
     for (size_t i = 0; i < request->choice.file_count && result == CLI_OK; i++) {
-        request->has_folder |= cli_is_folder(request->choice.files[i]);
+        request->has_folder |= tkt_folder_exists(request->choice.files[i]);
         result = cli_files_add(&request->files, request->choice.files[i]);
     }
     return result == CLI_OK ? CLI_NO_ITEM : result;
@@ -262,11 +271,19 @@ typedef struct table_sink {
     const char *new_file; /* NULL after it was printed */
     bool *is_first;
     bool has_begun;
+    cli_progress *progress; /* ends when the table begins */
 } table_sink;
+
+static void end_progress(table_sink *table)
+{
+    cli_progress_end(table->progress);
+    table->progress = NULL;
+}
 
 static takt_status write_table(void *user, const void *data, size_t size)
 {
     table_sink *table = user;
+    end_progress(table);
     if (!table->has_begun) {
         print_separator(table->request, *table->is_first, table->new_file);
         table->has_begun = true;
@@ -299,7 +316,9 @@ static int print_tables(const report_request *request, const table_source *from,
         if (is_over_files(request, report) != (from->ranks != NULL))
             continue;
         table.has_begun = false;
+        table.progress = cli_progress_begin("computing", report);
         takt_status status = show_table(from, report, is_part, options, &sink);
+        end_progress(&table);
         if (status == TAKT_IO_ERROR)
             break; /* cli_finish() reports the reason */
         if (status != TAKT_OK)

@@ -196,8 +196,10 @@ void cli_name_frames(takt_trace *trace)
     const takt_facts *facts = takt_trace_facts(trace);
     symbols s = {.dwfl = dwfl_begin(&callbacks)};
     s.recorded_s = (int64_t)(facts->end_ns + (uint64_t)facts->realtime_offset_ns) / 1000000000 + 1;
+    cli_progress *progress = cli_progress_begin("naming", "functions of call stacks");
     if (s.dwfl)
         tkt_trace_resolve(trace, resolve, &s);
+    cli_progress_end(progress);
     print_problems(&s);
     for (size_t i = 0; i < s.module_count; i++)
         free(s.modules[i].path);

@@ -32,6 +32,7 @@ typedef enum view_option {
     OPTION_PORT,
     OPTION_BACKGROUND,
     OPTION_HTML,
+    OPTION_JSON,
     OPTION_COUNT
 } view_option;
 
@@ -42,6 +43,7 @@ static const cli_option options[OPTION_COUNT] = {
     [OPTION_BACKGROUND] = {0, "background", NULL, "prints the link, and waits in the background"},
     [OPTION_HTML] = {0, "html", NULL,
                      "writes the page of takt report --html instead, which needs no network"},
+    [OPTION_JSON] = {0, "json", NULL, "prints the link as JSON"},
 };
 
 static const cli_syntax syntax = {
@@ -63,6 +65,7 @@ typedef struct view_request {
     bool open;
     bool background;
     bool html;
+    bool json;
 } view_request;
 
 /* ---- The command line ------------------------------------------------------------------------ */
@@ -91,6 +94,9 @@ static int take_item(view_request *request, int item, const char *value)
     case OPTION_HTML:
         request->html = true;
         return CLI_OK;
+    case OPTION_JSON:
+        request->json = true;
+        return CLI_OK;
     default: /* an operand */
         if (request->file)
             return cli_usage_error(&syntax, "name only one file");
@@ -115,6 +121,8 @@ static int parse(view_request *request, int argc, char **argv)
     }
     if (!request->file)
         return cli_usage_error(&syntax, "no file given: name a trace");
+    if (request->html && request->json)
+        return cli_usage_error(&syntax, "--html writes a page: leave out --json");
     if (request->html && (request->port || request->background))
         return cli_usage_error(&syntax, "--html serves nothing: leave out --port and --background");
     return CLI_NO_ITEM;
@@ -189,6 +197,17 @@ static int open_file(const char *path, view_offer *offer)
 
 /* ---- The link -------------------------------------------------------------------------------- */
 
+static void put_link(const view_request *request, const view_offer *offer, const char *link)
+{
+    fputs("{\"file\": ", stdout);
+    cli_put_json_text(request->file);
+    printf(", \"bytes\": %llu, \"port\": %u, \"link\": ", (unsigned long long)offer->size,
+           offer->port);
+    cli_put_json_text(link);
+    puts("}");
+    fflush(stdout);
+}
+
 static void print_link(const view_request *request, const view_offer *offer, const char *link)
 {
     char clean[512], size[32];
@@ -240,7 +259,8 @@ static int wait_for_browser(const view_request *request, const view_offer *offer
 {
     switch (view_serve(offer, (unsigned)request->timeout_seconds)) {
     case VIEW_FETCHED:
-        puts("Fetched; the link is used up.");
+        if (!request->json)
+            puts("Fetched; the link is used up.");
         return CLI_OK;
     case VIEW_TIMED_OUT:
         return cli_error("no browser fetched %s within %ld s", request->file,
@@ -256,7 +276,7 @@ static int offer_file(const view_request *request, view_offer *offer)
     int status = CLI_OK;
 
     view_make_link(offer, link);
-    print_link(request, offer, link);
+    (request->json ? put_link : print_link)(request, offer, link);
     if (request->open)
         open_link(link);
     if (request->background && !go_to_background(offer, &status))

@@ -115,14 +115,11 @@ static takt_status unknown_argument(const argument *found, takt_error *error)
 {
     char given[NAME_SIZE + 2];
     char meant[NAME_SIZE + 2];
-    char quoted[TKT_CONFIG_QUOTED];
     const tkt_config_key *near = tkt_config_suggest(found->name);
     spell(found->name, given, sizeof given);
     if (near)
         spell(near->name, meant, sizeof meant);
-    return tkt_error_set(error, TAKT_BAD_CONFIG, "unknown option %s%s%s%s",
-                         tkt_config_quote(quoted, given), near ? "; did you mean '" : "",
-                         near ? meant : "", near ? "'?" : "");
+    return tkt_config_unknown(error, "unknown option", given, near ? meant : NULL);
 }
 
 /* Returns the argument's value for its key; NULL if it does not fit, with the reason in
@@ -159,19 +156,25 @@ static takt_status set_argument(tkt_config_state *state, const argument *found, 
 }
 
 takt_status tkt_config_read_args(tkt_config_state *state, int argc, char *const *argv,
-                                 takt_error *error)
+                                 tkt_config_errors *errors)
 {
     argument found;
     int index = 1;
     int first = 0;
     bool is_any = false;
     takt_status status = TAKT_OK;
-    while (status == TAKT_OK && next_argument(argc, argv, &index, &first, &found)) {
+    while (next_argument(argc, argv, &index, &first, &found)) {
+        takt_error error;
         /* Any argument turns profiling on, unless one of them says otherwise. */
         if (!is_any)
             state->values[TKT_CONFIG_ENABLED].number = 1;
         is_any = true;
-        status = set_argument(state, &found, error);
+        takt_status result = set_argument(state, &found, &error);
+        if (result == TAKT_NO_MEMORY)
+            return result;
+        if (result != TAKT_OK)
+            tkt_config_errors_add_plain(errors, &error);
+        status = result != TAKT_OK ? result : status;
     }
     state->is_asked = state->is_asked || is_any;
     return status;
@@ -237,11 +240,8 @@ static takt_status refuse(takt_error *error, const char *problem, const char *wo
 
 static takt_status unknown_key(const char *name, takt_error *error)
 {
-    char quoted[TKT_CONFIG_QUOTED];
     const tkt_config_key *near = tkt_config_suggest(name);
-    return tkt_error_set(error, TAKT_BAD_CONFIG, "TAKT_OPTIONS: unknown key %s%s%s%s",
-                         tkt_config_quote(quoted, name), near ? "; did you mean '" : "",
-                         near ? near->name : "", near ? "'?" : "");
+    return tkt_config_unknown(error, "TAKT_OPTIONS: unknown key", name, near ? near->name : NULL);
 }
 
 static takt_status set_word(tkt_config_state *state, char *word, takt_error *error)
@@ -259,19 +259,24 @@ static takt_status set_word(tkt_config_state *state, char *word, takt_error *err
     return tkt_error_set(error, problem.status, "TAKT_OPTIONS: %s: %s", key->name, problem.text);
 }
 
-takt_status tkt_config_read_options(tkt_config_state *state, const char *text, takt_error *error)
+takt_status tkt_config_read_options(tkt_config_state *state, const char *text,
+                                    tkt_config_errors *errors)
 {
     bool is_open = false;
+    takt_status status = TAKT_OK;
     char *rest = tkt_arena_copy(&state->memory, text, strlen(text));
     if (!rest)
         return TAKT_NO_MEMORY;
     for (char *word = cut_word(&rest, &is_open); word; word = cut_word(&rest, &is_open)) {
-        if (is_open)
-            return refuse(error, "a quote is not closed in", word);
-        takt_status status = set_word(state, word, error);
-        if (status != TAKT_OK)
-            return status;
+        takt_error error = {0};
+        takt_status result = is_open ? refuse(&error, "a quote is not closed in", word)
+                                     : set_word(state, word, &error);
+        if (result == TAKT_NO_MEMORY)
+            return result;
+        if (result != TAKT_OK)
+            tkt_config_errors_add_plain(errors, &error);
+        status = result != TAKT_OK ? result : status;
         state->is_asked = true;
     }
-    return TAKT_OK;
+    return status;
 }

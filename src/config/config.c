@@ -1,4 +1,5 @@
 /* The public functions, and the order of the sources of a configuration. */
+#include "config/config.h"
 #include "config/state.h"
 
 #include "base/alloc.h"
@@ -17,26 +18,24 @@ static takt_status bad_argument(takt_error *error, const char *name)
 
 /* ---- Creating a configuration ---------------------------------------------------------------- */
 
-static takt_status read_file(tkt_config_state *state, const char *path, takt_error *error)
-{
-    char *text = NULL;
-    size_t size = 0;
-    takt_status status = tkt_file_read(path, TKT_CONFIG_BYTES_MAX, &text, &size, error);
-    if (status == TAKT_OK)
-        status = tkt_config_read_yaml(state, text, size, path, error);
-    tkt_free(text);
-    return status;
-}
-
 /* Reads the file, then TAKT_OPTIONS. A user who names a file in TAKT_CONFIG wants to profile, so a
  * missing profiling section is worth a warning. A program's own file often has none. */
-static takt_status read_sources(tkt_config_state *state, const char *path, takt_error *error)
+static takt_status read_sources(tkt_config_state *state, const char *path,
+                                tkt_config_errors *errors)
 {
     const char *file = path ? path : tkt_environment("TAKT_CONFIG");
-    takt_status status = file ? read_file(state, file, error) : TAKT_OK;
     const char *options = tkt_environment("TAKT_OPTIONS");
+    takt_error *alone = &errors->items[0].error; /* an error without a place */
+    char *text = NULL;
+    size_t size = 0;
+    takt_status status = TAKT_OK;
+    if (file)
+        status = tkt_file_read(file, TKT_CONFIG_BYTES_MAX, &text, &size, alone);
+    if (file && status == TAKT_OK)
+        status = tkt_config_read_yaml(state, text, size, file, errors);
+    tkt_free(text);
     if (status == TAKT_OK && options)
-        status = tkt_config_read_options(state, options, error);
+        status = tkt_config_read_options(state, options, errors);
     if (status == TAKT_OK && file && !path && !state->is_asked)
         tkt_log(TAKT_LOG_WARNING, "%s has no profiling section: nothing is profiled", file);
     return status;
@@ -44,7 +43,7 @@ static takt_status read_sources(tkt_config_state *state, const char *path, takt_
 
 /* Takes over `state`, which may be NULL, and destroys it if `status` is a failure. */
 static takt_status wrap(tkt_config_state *state, takt_status status, takt_config **out,
-                        takt_error *error)
+                        tkt_config_errors *errors)
 {
     takt_config *config = NULL;
     if (status == TAKT_OK)
@@ -54,20 +53,44 @@ static takt_status wrap(tkt_config_state *state, takt_status status, takt_config
         if (!config)
             status = TAKT_NO_MEMORY;
     }
-    if (status != TAKT_OK) {
-        tkt_config_state_destroy(state);
-        return status == TAKT_NO_MEMORY ? no_memory(error) : status;
+    if (status == TAKT_OK) {
+        config->state = state;
+        *out = config;
+        return TAKT_OK;
     }
-    config->state = state;
-    *out = config;
-    return TAKT_OK;
+    tkt_config_state_destroy(state);
+    if (status == TAKT_NO_MEMORY)
+        no_memory(&errors->items[0].error);
+    if (errors->count == 0 || status == TAKT_NO_MEMORY)
+        errors->count = 1;
+    return status;
+}
+
+takt_status tkt_config_load(const char *path, takt_config **out, tkt_config_errors *errors)
+{
+    tkt_config_state *state = tkt_config_state_create(NULL);
+    takt_status status = state ? read_sources(state, path, errors) : TAKT_NO_MEMORY;
+    return wrap(state, status, out, errors);
+}
+
+/* Passes the first error on and logs the others. Frees `errors`, NULL without memory for it. */
+static takt_status tell(tkt_config_errors *errors, takt_status status, takt_error *error)
+{
+    if (!errors)
+        return no_memory(error);
+    if (status != TAKT_OK && error)
+        *error = errors->items[0].error;
+    if (status != TAKT_OK)
+        tkt_config_errors_log(errors, 1);
+    tkt_free(errors);
+    return status;
 }
 
 static takt_status create(const char *path, takt_config **out, takt_error *error)
 {
-    tkt_config_state *state = tkt_config_state_create(NULL);
-    takt_status status = state ? read_sources(state, path, error) : TAKT_NO_MEMORY;
-    return wrap(state, status, out, error);
+    tkt_config_errors *errors = tkt_alloc_zeroed(sizeof *errors);
+    takt_status status = errors ? tkt_config_load(path, out, errors) : TAKT_NO_MEMORY;
+    return tell(errors, status, error);
 }
 
 takt_status takt_config_create(takt_config **out, takt_error *error)
@@ -89,11 +112,14 @@ takt_status takt_config_parse(const char *text, size_t size, const char *name, t
         return bad_argument(error, "text");
     if (!out)
         return bad_argument(error, "out");
-    tkt_config_state *state = tkt_config_state_create(NULL);
+    tkt_config_errors *errors = tkt_alloc_zeroed(sizeof *errors);
+    tkt_config_state *state = errors ? tkt_config_state_create(NULL) : NULL;
     takt_status status = TAKT_NO_MEMORY;
     if (state)
-        status = tkt_config_read_yaml(state, text ? text : "", size, name ? name : "text", error);
-    return wrap(state, status, out, error);
+        status = tkt_config_read_yaml(state, text ? text : "", size, name ? name : "text", errors);
+    if (errors)
+        status = wrap(state, status, out, errors);
+    return tell(errors, status, error);
 }
 
 /* ---- Changing it ----------------------------------------------------------------------------- */
@@ -115,11 +141,8 @@ static takt_status replace(takt_config *config, tkt_config_state *next, takt_sta
 
 static takt_status unknown_key(const char *name, takt_error *error)
 {
-    char quoted[TKT_CONFIG_QUOTED];
     const tkt_config_key *near = tkt_config_suggest(name);
-    return tkt_error_set(error, TAKT_BAD_CONFIG, "unknown key %s%s%s%s",
-                         tkt_config_quote(quoted, name), near ? "; did you mean '" : "",
-                         near ? near->name : "", near ? "'?" : "");
+    return tkt_config_unknown(error, "unknown key", name, near ? near->name : NULL);
 }
 
 takt_status takt_config_set(takt_config *config, const char *key, const char *value,
@@ -147,14 +170,16 @@ takt_status takt_config_args(takt_config *config, int *argc, char **argv, takt_e
 {
     if (!config || !argc || !argv)
         return bad_argument(error, !config ? "config" : !argc ? "argc" : "argv");
-    tkt_config_state *next = tkt_config_state_create(config->state);
-    if (!next)
-        return no_memory(error);
-    takt_status status = tkt_config_read_args(next, *argc, argv, error);
-    status = replace(config, next, status, error);
+    tkt_config_errors *errors = tkt_alloc_zeroed(sizeof *errors);
+    tkt_config_state *next = errors ? tkt_config_state_create(config->state) : NULL;
+    takt_status status = TAKT_NO_MEMORY;
+    if (next)
+        status = tkt_config_read_args(next, *argc, argv, errors);
+    if (errors)
+        status = replace(config, next, status, &errors->items[0].error);
     if (status == TAKT_OK)
         tkt_config_drop_args(argc, argv);
-    return status;
+    return tell(errors, status, error);
 }
 
 /* ---- Reading it ------------------------------------------------------------------------------ */

@@ -1,14 +1,22 @@
-/* The configuration as texts for people, and the valid names of reports and trace formats. */
+/* Loading a configuration with all its errors, the configuration as texts for people, and the valid
+ * names of reports and trace formats. */
 #ifndef TKT_CONFIG_CONFIG_H
 #define TKT_CONFIG_CONFIG_H
 
 #include "base/writer.h"
+#include "config/errors.h"
 #include "config/schema.h"
 
-#include <takt/base.h>
+#include <takt/config.h>
 
 #include <stdbool.h>
 #include <stddef.h>
+
+/* ======== Loading ======== */
+
+/* Works like takt_config_load(), or takt_config_create() if `path` is NULL, but keeps the errors
+ * instead of logging them. *errors starts as {0}; on failure it has at least one. */
+takt_status tkt_config_load(const char *path, takt_config **out, tkt_config_errors *errors);
 
 /* ======== Names ======== */
 

@@ -103,30 +103,29 @@
         "by_stack, full_names, rows, sort, with_flops, width.")                                    \
     KEY(DIRECTORY, "output.directory",                                                             \
         TEXT("runs/{name}/{time}", 1024, accepts_directory, "a folder, in which {name} {time} {pid} {host} {rank} are replaced"), INTO(directory),\
-        "Folder of the traces. {name}, {time}, {pid}, {host} and {rank} are replaced. "            \
-        "With {time} the folder is always new: -2 and so on are appended if needed. "              \
-        "Takt never replaces a file: the new one gets -2 in its name.")                            \
+        "Folder of the traces. With {time} it is always new: -2 and so on are appended. Takt "     \
+        "never replaces a file: the new one gets -2 in its name.")                                 \
     KEY(TRACES, "output.traces",                                                                   \
         LIST("perfetto", tkt_config_is_trace, "a trace format"), CODE,                             \
         "Formats to write when a cycle is saved. Only perfetto and folded can hold a summary.")    \
     KEY(REPORT_FILE, "output.reports",                                                             \
         TEXT("stdout", 1024, accepts_file, "stdout, stderr or a file"), INTO(report_file),         \
         "Where reports are printed. A file lies in the directory, unless its name begins with "    \
-        "'/'; its name gets the rank, and -2 and so on if it is taken. Later cycles are "          \
+        "'/'. Its name gets the rank, and -2 and so on if it is taken; later cycles are "          \
         "appended.")                                                                               \
     KEY(ANNOUNCE, "output.announce", SWITCH("true"), INTO(announce),                               \
-        "Say on standard error, in a line for each cycle, which file was written and how to "      \
-        "open it. Of several ranks only 0 does.")                                                  \
+        "Name the file of each cycle, and how to open it, on standard error. Of several ranks "    \
+        "only 0 does.")                                                                            \
     KEY(MAX_TRACE_SIZE, "output.max_trace_size",                                                   \
         BYTES("256 MiB", 64 * KIB, TIB), INTO(max_trace_bytes),                                    \
         "Largest size of one trace file; the rest goes into further files.")                       \
     KEY(COMPRESS, "output.compress", SWITCH("true"), CHOSEN(compress),                             \
         "Compress the packets of Perfetto traces. Perfetto and Takt read both.")                   \
     KEY(STREAM, "output.stream", SWITCH("false"), INTO(stream),                                    \
-        "Write NAME.CYCLE.partial.pftrace while recording, for programs that die. "                \
-        "Written records are freed when max_memory is half used; at stop the trace is "            \
-        "then read back from the file. If the file exceeds max_trace_size, it is all "             \
-        "that is left.")                                                                           \
+        "Write NAME.CYCLE.partial.pftrace while recording, for programs that die. Written "        \
+        "records are freed when max_memory is half used; the trace at stop is then read back "     \
+        "from the file. If it exceeds max_trace_size, it stays, without reports and other "        \
+        "traces.")                                                                                 \
     KEY(CRASH_SAFE, "output.crash_safe", SWITCH("false"), INTO(crash_safe),                        \
         "Keep events in NAME.PID.crash in the directory, reserved at the start and "               \
         "removed at exit. After a crash takt recover reads it.")                                   \

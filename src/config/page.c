@@ -24,9 +24,9 @@ static const char introduction[] =
     "`takt_config_load()` takes its options from these sources. A later one wins:\n"
     "\n"
     "1. the defaults below,\n"
-    "2. a YAML file: the one the program loads, or the one `TAKT_CONFIG` names,\n"
-    "3. `TAKT_OPTIONS`, such as `TAKT_OPTIONS=\"profiling.wait=3 profiling.active=1\"`,\n"
-    "4. the command line, if the program calls `takt_config_args()`: `--profiling.wait 3`.\n"
+    "2. a YAML file: the one the program loads, or `TAKT_CONFIG` names,\n"
+    "3. `TAKT_OPTIONS=\"profiling.wait=3 profiling.active=1\"`,\n"
+    "4. the [command line](#the-command-line), if the program calls `takt_config_args()`.\n"
     "\n"
     "Set-uid programs ignore the environment.\n"
     "\n"
@@ -41,8 +41,8 @@ static const char introduction[] =
     "  traces: [perfetto]\n"
     "```\n"
     "\n"
-    "`takt config check FILE` prints what a file means, step by step; `takt config explain`\n"
-    "prints a file with every key.\n"
+    "`takt config check FILE` prints what a file means, step by step, or all its errors with\n"
+    "their lines; `takt config explain` prints a file with every key.\n"
     "\n"
     "## When profiling is on\n"
     "\n"
@@ -57,6 +57,9 @@ static const char introduction[] =
     "## Keys\n";
 
 static const char closing[] =
+    "\n"
+    "[concepts.md](concepts.md#the-schedule) explains the schedule, [reports.md](reports.md) the\n"
+    "reports, [viewing.md](viewing.md#which-file-for-which-tool) the formats.\n"
     "\n"
     "## Values\n"
     "\n"
@@ -74,18 +77,12 @@ static const char closing[] =
     "\n"
     "In `TAKT_OPTIONS` blanks separate options; quotes keep blanks.\n"
     "\n"
-    "A value that this version of Takt accepts but does not support causes a warning in the\n"
-    "log.\n"
-    "\n"
-    "[concepts.md](concepts.md#the-schedule) explains the schedule.\n"
-    "\n"
     "## The file\n"
     "\n"
-    "The file may be your program's own: Takt skips other sections. A section name within two\n"
-    "letters of one of Takt's, such as `exports`, counts as misspelled; then use a separate\n"
-    "file. In Takt's sections, unknown keys, duplicate keys, anchors, aliases and tags are\n"
-    "errors. Limits: one document, 1 MiB of UTF-8, 32 levels, 65536 values and brackets, 32\n"
-    "tag directives.\n"
+    "The file may be your program's own: Takt skips other sections, unless their names are\n"
+    "within two letters of Takt's, such as `exports`. In Takt's sections, unknown keys,\n"
+    "duplicate keys, anchors, aliases and tags are errors. Limits: one document, 1 MiB of\n"
+    "UTF-8, 32 levels, 65536 values and brackets, 32 tag directives.\n"
     "\n"
     "A wrong file gives one error with its place and sets nothing:\n"
     "\n"
@@ -94,11 +91,11 @@ static const char closing[] =
     "\n"
     "## The command line\n"
     "\n"
-    "Every key is an option: `--SECTION.KEY VALUE` or `--SECTION.KEY=VALUE`, with dashes for\n"
-    "underscores. True-or-false keys take no separate value: `--profiling.record-shapes`,\n"
-    "`--profiling.no-record-shapes`. A value that begins with `--` needs the `=`.\n"
-    "`takt_config_args()` removes these options from `argc` and `argv`, and stops at `--`;\n"
-    "`takt_config_help()` prints them.\n";
+    "Every key is an option, with dashes for underscores: `--profiling.wait 3` or\n"
+    "`--profiling.wait=3`. True-or-false keys take no separate value:\n"
+    "`--profiling.record-shapes`, `--profiling.no-record-shapes`. A value that begins with `--`\n"
+    "needs the `=`. `takt_config_args()` removes these options from `argc` and `argv`, and stops\n"
+    "at `--`; `takt_config_help()` prints them.\n";
 
 static void put_size(tkt_writer *writer, uint64_t bytes)
 {
@@ -156,14 +153,6 @@ static void put_key_table(tkt_writer *writer, const char *section)
     }
 }
 
-static void put_name_list(tkt_writer *writer, const char *title, const char *(*name_at)(size_t))
-{
-    tkt_writer_format(writer, "\n%s: ", title);
-    for (size_t i = 0; name_at(i); i++)
-        tkt_writer_format(writer, "%s`%s`", i > 0 ? ", " : "", name_at(i));
-    tkt_writer_text(writer, ".\n");
-}
-
 takt_status tkt_config_markdown(const takt_sink *sink)
 {
     tkt_writer writer;
@@ -175,8 +164,6 @@ takt_status tkt_config_markdown(const takt_sink *sink)
     tkt_writer_text(&writer, introduction);
     for (size_t i = 0; tkt_config_sections[i]; i++)
         put_key_table(&writer, tkt_config_sections[i]);
-    put_name_list(&writer, "Reports", tkt_config_report_name);
-    put_name_list(&writer, "Trace formats", tkt_config_trace_name);
     tkt_writer_text(&writer, closing);
     return tkt_writer_fini(&writer);
 }

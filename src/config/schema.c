@@ -189,8 +189,8 @@ const char *tkt_config_near_section(const char *name)
  * which this layer uses only the names. */
 
 #define REPORT_NAME(name, when, description) #name,
-#define TRACE_NAME(word, name)         name,
-#define TRACE_NAMES(word, name)        name, name ".gz",
+#define TRACE_NAME(word, name, description)  name,
+#define TRACE_NAMES(word, name, description) name, name ".gz",
 
 static const char *const reports[] = {TKT_REPORTS(REPORT_NAME)};
 static const char *const traces[] = {

@@ -3,6 +3,7 @@
 #ifndef TKT_CONFIG_STATE_H
 #define TKT_CONFIG_STATE_H
 
+#include "config/errors.h"
 #include "config/schema.h"
 
 #include <takt/config.h>
@@ -50,12 +51,14 @@ bool tkt_config_state_set(tkt_config_state *state, const tkt_config_key *key, co
 /* Remembers a skipped section; false without memory. */
 bool tkt_config_state_skip(tkt_config_state *state, const char *name, size_t size, uint32_t line);
 
-/* Read the sources. On failure `state` has some of the changes and must be destroyed. */
+/* Read the sources, and add all their errors to `errors`. On failure `state` has some of the changes
+ * and must be destroyed. TAKT_NO_MEMORY adds no error. */
 takt_status tkt_config_read_yaml(tkt_config_state *state, const char *text, size_t size,
-                                 const char *name, takt_error *error);
-takt_status tkt_config_read_options(tkt_config_state *state, const char *text, takt_error *error);
+                                 const char *name, tkt_config_errors *errors);
+takt_status tkt_config_read_options(tkt_config_state *state, const char *text,
+                                    tkt_config_errors *errors);
 takt_status tkt_config_read_args(tkt_config_state *state, int argc, char *const *argv,
-                                 takt_error *error);
+                                 tkt_config_errors *errors);
 
 /* Removes from argc and argv the arguments that tkt_config_read_args() has read. */
 void tkt_config_drop_args(int *argc, char **argv);

@@ -312,6 +312,7 @@ typedef void (*tkt_cupti_completed)(void *context, uint32_t stream, uint8_t *buf
     X(minor, COMPUTE_CAPABILITY_MINOR, 76)                                                         \
     X(shared_per_multiprocessor, MAX_SHARED_MEMORY_PER_MULTIPROCESSOR, 81)                         \
     X(registers_per_multiprocessor, MAX_REGISTERS_PER_MULTIPROCESSOR, 82)                          \
+    X(fp64_slowdown, SINGLE_TO_DOUBLE_PRECISION_PERF_RATIO, 87)                                    \
     X(shared_per_block_optin, MAX_SHARED_MEMORY_PER_BLOCK_OPTIN, 97)                               \
     X(max_blocks_per_multiprocessor, MAX_BLOCKS_PER_MULTIPROCESSOR, 106)                           \
     X(reserved_shared_per_block, RESERVED_SHARED_MEMORY_PER_BLOCK, 111)

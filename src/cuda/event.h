@@ -66,6 +66,31 @@ bool tkt_anchor_is_due(const tkt_anchor *anchor, const tkt_clock_fit *fit);
 bool tkt_anchor_renew(const tkt_driver *driver, const tkt_event_context *context,
                       const tkt_clock_fit *fit, tkt_anchor *anchor, tkt_clock_pair *pair);
 
+/* ======== Marks ======== */
+
+/* A context that has had marks. */
+typedef struct tkt_marked_context {
+    tkt_event_context context;
+    uint32_t device;
+    tkt_anchor anchor; /* only the collector uses it */
+} tkt_marked_context;
+
+/* Returns the context's index; UINT32_MAX without memory. */
+uint32_t tkt_marks_context(const tkt_driver *driver, const tkt_event_context *context);
+
+/* A copy of the context with this index; and a new anchor for it. */
+tkt_marked_context tkt_marks_context_at(uint32_t index);
+void tkt_marks_set_anchor(uint32_t index, const tkt_anchor *anchor);
+
+/* Returns the number of a context's stream; 0 without memory. */
+uint32_t tkt_marks_stream(uint64_t context_key, const void *stream);
+
+/* Returns the label of a call site, a string of the store; TKT_STRTAB_FULL without room. */
+uint32_t tkt_marks_label(const takt_site *site, uint32_t filter);
+
+/* For a forked child: its locks are free. */
+void tkt_marks_forget_numbers(void);
+
 /* Switches the timing of marks on or off. Called by the collector; false without memory. */
 bool tkt_marks_switch(bool is_on);
 

@@ -12,19 +12,17 @@
  * activity. */
 #include "cuda/event.h"
 
-#include "base/containers.h"
 #include "base/thread.h"
 #include "cuda/collector.h"
 #include "cuda/store.h"
 
-#include <stdio.h>
 #include <string.h>
 
 typedef struct mark {
     struct mark *next;
     void *events[2]; /* CUevent: begin, end */
     void *stream;
-    uint32_t context; /* index of `contexts` */
+    uint32_t context; /* of tkt_marks_context() */
     uint32_t stream_id;
     uint32_t correlation;
     uint32_t label;  /* string of the store */
@@ -35,13 +33,6 @@ typedef struct mark {
     bool is_noted; /* the store has the note that this mark is given up */
 } mark;
 
-/* Contexts are numbered in the order of their first marks, and so are streams. */
-typedef struct known_context {
-    tkt_event_context context;
-    uint32_t device;
-    tkt_anchor anchor; /* only the collector uses it */
-} known_context;
-
 static tkt_mutex marks_lock = TKT_MUTEX_INIT;
 static bool is_on; /* atomic */
 static mark *all_marks;
@@ -49,9 +40,6 @@ static mark *free_marks;
 static mark *open_marks;
 static mark *first_waiting;
 static mark **last_waiting = &first_waiting;
-static TKT_ARRAY_OF(known_context) contexts;
-static tkt_map stream_numbers;
-static tkt_map labels; /* call site and filter -> string of the store */
 static uint32_t last_correlation;
 static uint32_t last_of_cupti; /* highest correlation id when marks were switched on */
 static uint32_t era;           /* raised when CUPTI takes over: unfinished marks of earlier eras
@@ -81,93 +69,10 @@ void tkt_marks_forget(void)
 {
     __atomic_store_n(&is_on, false, __ATOMIC_RELAXED);
     tkt_mutex_init(&marks_lock);
+    tkt_marks_forget_numbers();
 }
 
 /* ---- Beginning a mark ------------------------------------------------------------------------ */
-
-static uint32_t index_of_context(const tkt_event_context *context)
-{
-    for (uint32_t i = 0; i < contexts.count; i++)
-        if (contexts.items[i].context.key == context->key)
-            return i;
-    return UINT32_MAX;
-}
-
-static uint32_t device_of(const tkt_driver *driver, void *context)
-{
-    void *previous;
-    int device = 0;
-    if (driver->context_push(context) != TKT_CUDA_SUCCESS)
-        return 0;
-    driver->context_device(&device);
-    driver->context_pop(&previous);
-    return (uint32_t)device;
-}
-
-/* Returns the context's index, adding it if it is new; UINT32_MAX without memory. */
-static uint32_t know_context(const tkt_driver *driver, const tkt_event_context *context)
-{
-    tkt_mutex_lock(&marks_lock);
-    uint32_t index = index_of_context(context);
-    tkt_mutex_unlock(&marks_lock);
-    if (index != UINT32_MAX)
-        return index;
-    uint32_t device = device_of(driver, context->handle);
-    tkt_mutex_lock(&marks_lock);
-    index = index_of_context(context);
-    known_context *added = index == UINT32_MAX ? TKT_ARRAY_ADD(&contexts) : NULL;
-    if (added) {
-        *added = (known_context){.context = *context, .device = device};
-        index = (uint32_t)contexts.count - 1;
-    }
-    tkt_mutex_unlock(&marks_lock);
-    return index;
-}
-
-/* Returns the number of a context's stream; 0 without memory. */
-static uint32_t number_of_stream(uint64_t context_key, const void *stream)
-{
-    tkt_mutex_lock(&marks_lock);
-    uint64_t *number = tkt_map_put(&stream_numbers, tkt_hash_u64(context_key) ^ (uintptr_t)stream);
-    if (number && *number == 0)
-        *number = stream_numbers.count;
-    uint32_t result = number ? (uint32_t)*number : 0;
-    tkt_mutex_unlock(&marks_lock);
-    return result;
-}
-
-static uint32_t make_label(const takt_site *site, uint32_t filter)
-{
-    char label[512];
-    tkt_store *store = tkt_store_get();
-    if (filter)
-        tkt_activity_label(label, sizeof label, filter, site->name ? site->name : "(null)");
-    else
-        snprintf(label, sizeof label, "stream scope %s", site->name ? site->name : "(null)");
-    tkt_mutex_lock(&store->lock);
-    uint32_t id = tkt_store_string(store, label);
-    tkt_mutex_unlock(&store->lock);
-    return id;
-}
-
-/* Returns the label of a call site, a string of the store; TKT_STRTAB_FULL without room. */
-static uint32_t label_of(const takt_site *site, uint32_t filter)
-{
-    uint64_t key = (uint64_t)__atomic_load_n(&site->tag, __ATOMIC_RELAXED) << 32 | filter;
-    tkt_mutex_lock(&marks_lock);
-    uint64_t *known = tkt_map_get(&labels, key);
-    uint32_t label = known ? (uint32_t)*known : TKT_STRTAB_FULL;
-    tkt_mutex_unlock(&marks_lock);
-    if (known)
-        return label;
-    label = make_label(site, filter);
-    tkt_mutex_lock(&marks_lock);
-    known = label == TKT_STRTAB_FULL ? NULL : tkt_map_put(&labels, key);
-    if (known)
-        *known = label;
-    tkt_mutex_unlock(&marks_lock);
-    return label;
-}
 
 /* With the lock. Skips 0, which means "none". */
 static uint32_t next_correlation(void)
@@ -218,9 +123,7 @@ static void unlink_open(mark *closed)
 
 static void give_up(const tkt_driver *driver, mark *given)
 {
-    tkt_mutex_lock(&marks_lock);
-    uint64_t key = contexts.items[given->context].context.key;
-    tkt_mutex_unlock(&marks_lock);
+    uint64_t key = tkt_marks_context_at(given->context).context.key;
     for (int i = 0; i < 2; i++)
         tkt_event_give(driver, key, true, given->events[i]);
     tkt_mutex_lock(&marks_lock);
@@ -270,7 +173,7 @@ static mark *begin_mark(const tkt_driver *driver, void *stream, uint32_t filter,
     tkt_event_context context;
     if (!tkt_event_context_of(driver, stream, &context))
         return NULL; /* without a context nothing can be launched */
-    uint32_t index = know_context(driver, &context), label = label_of(site, filter);
+    uint32_t index = tkt_marks_context(driver, &context), label = tkt_marks_label(site, filter);
     mark *begun = NULL;
     if (index == UINT32_MAX || label == TKT_STRTAB_FULL)
         count_not_marked();
@@ -280,7 +183,7 @@ static mark *begin_mark(const tkt_driver *driver, void *stream, uint32_t filter,
         return NULL;
     begun->label = label;
     begun->filter = filter ? filter & -filter : TAKT_TIMING_KERNEL;
-    begun->stream_id = number_of_stream(context.key, stream);
+    begun->stream_id = tkt_marks_stream(context.key, stream);
     for (int i = 0; i < 2; i++)
         begun->events[i] = tkt_event_take(driver, &context, true);
     if (begun->events[0] && begun->events[1]) {
@@ -342,7 +245,8 @@ void takt_stream_end_v1(void *begun)
 /* ---- Finishing marks ------------------------------------------------------------------------- */
 
 /* Renews the anchor of a context when due. False if there is no anchor at all. */
-static bool has_anchor(const tkt_driver *driver, known_context *known, const tkt_clock_fit *fit)
+static bool has_anchor(const tkt_driver *driver, tkt_marked_context *known,
+                       const tkt_clock_fit *fit)
 {
     tkt_clock_pair pair;
     if (tkt_anchor_is_due(&known->anchor, fit) &&
@@ -371,7 +275,8 @@ static void add_to_store(const tkt_stored_activity *from, uint32_t label, uint32
     tkt_mutex_unlock(&store->lock);
 }
 
-static void store_mark(const mark *done, const known_context *known, int64_t since, int64_t lasts)
+static void store_mark(const mark *done, const tkt_marked_context *known, int64_t since,
+                       int64_t lasts)
 {
     tkt_stored_activity activity = {.begin = known->anchor.ns + (uint64_t)since,
                                     .correlation = done->correlation,
@@ -383,7 +288,7 @@ static void store_mark(const mark *done, const known_context *known, int64_t sin
 }
 
 /* Stores an activity of no kind: it appears in no table, but sealing finds it for the launch. */
-static void note_given_up(const mark *given, const known_context *known)
+static void note_given_up(const mark *given, const tkt_marked_context *known)
 {
     const tkt_stored_activity activity = {.correlation = given->correlation,
                                           .device = known->device};
@@ -391,7 +296,7 @@ static void note_given_up(const mark *given, const known_context *known)
 }
 
 /* True if the context is current, and still the one in which the mark's events were made. */
-static bool is_alive(const tkt_driver *driver, const known_context *known)
+static bool is_alive(const tkt_driver *driver, const tkt_marked_context *known)
 {
     tkt_event_context now;
     return tkt_event_context_of(driver, NULL, &now) && now.handle == known->context.handle &&
@@ -399,7 +304,7 @@ static bool is_alive(const tkt_driver *driver, const known_context *known)
 }
 
 /* Stores the activity of a mark without inner marks. False if the mark is not done yet. */
-static bool finish_timed(const tkt_driver *driver, mark *waiting, known_context *known,
+static bool finish_timed(const tkt_driver *driver, mark *waiting, tkt_marked_context *known,
                          const tkt_clock_fit *fit)
 {
     int64_t since, lasts;
@@ -418,7 +323,7 @@ static bool finish_timed(const tkt_driver *driver, mark *waiting, known_context 
 }
 
 /* Finishes a mark. False if it is not done yet. */
-static bool finish(const tkt_driver *driver, mark *waiting, known_context *known,
+static bool finish(const tkt_driver *driver, mark *waiting, tkt_marked_context *known,
                    const tkt_clock_fit *fit)
 {
     bool is_here = is_alive(driver, known);
@@ -437,22 +342,17 @@ static bool finish(const tkt_driver *driver, mark *waiting, known_context *known
     return true;
 }
 
-/* Finishes a mark with its context current, as some drivers require. `contexts` may move meanwhile,
- * but only this thread uses the anchors. */
+/* Finishes a mark with its context current, as some drivers require. */
 static bool finish_in_context(const tkt_driver *driver, mark *waiting, const tkt_clock_fit *fit)
 {
     void *previous;
-    tkt_mutex_lock(&marks_lock);
-    known_context known = contexts.items[waiting->context];
-    tkt_mutex_unlock(&marks_lock);
-    uint32_t index = waiting->context;
+    uint32_t index = waiting->context; /* finishing frees the mark */
+    tkt_marked_context known = tkt_marks_context_at(index);
     bool is_current = driver->context_push(known.context.handle) == TKT_CUDA_SUCCESS;
     bool is_finished = finish(driver, waiting, &known, fit);
     if (is_current)
         driver->context_pop(&previous);
-    tkt_mutex_lock(&marks_lock);
-    contexts.items[index].anchor = known.anchor;
-    tkt_mutex_unlock(&marks_lock);
+    tkt_marks_set_anchor(index, &known.anchor);
     return is_finished;
 }
 
@@ -491,7 +391,6 @@ static void put_back(mark *first, mark **last)
 static void note_open_marks(void)
 {
     mark noted;
-    known_context known;
     do {
         tkt_mutex_lock(&marks_lock);
         mark *open = open_marks;
@@ -500,11 +399,11 @@ static void note_open_marks(void)
         if (open) {
             open->is_noted = true;
             noted = *open;
-            known = contexts.items[open->context];
         }
         tkt_mutex_unlock(&marks_lock);
         if (!open)
             return;
+        tkt_marked_context known = tkt_marks_context_at(noted.context);
         note_given_up(&noted, &known);
     } while (true);
 }

@@ -2,58 +2,16 @@
 #ifndef TKT_CUDA_KINDS_H
 #define TKT_CUDA_KINDS_H
 
-#include "cuda/store.h"
-
-#include <takt/activity.h>
-
 #include <stdint.h>
 
-/* Returns the name of a takt_activity.copy_kind, which is a CUpti_ActivityMemcpyKind: H host, D
- * device, A array, P peer device; "" for 0 and unknown kinds. */
-static inline const char *tkt_copy_name(uint32_t kind)
-{
-    static const char *const names[] = {"",     "HtoD", "DtoH", "HtoA", "AtoH", "AtoA",
-                                        "AtoD", "DtoA", "DtoD", "HtoH", "PtoP"};
-    return kind < sizeof names / sizeof *names ? names[kind] : "";
-}
+/* The name of a takt_activity.copy_kind, which is a CUpti_ActivityMemcpyKind: H host, D device, A
+ * array, P peer device; "" for 0 and unknown kinds. */
+const char *tkt_copy_name(uint32_t kind);
 
-/* Returns the name of a takt_memory_kind; `unknown` for 0 and unknown kinds. */
-static inline const char *tkt_memory_name(uint32_t kind, const char *unknown)
-{
-    static const char *const names[] = {
-        [TAKT_MEMORY_PAGEABLE] = "pageable",
-        [TAKT_MEMORY_PINNED] = "pinned",
-        [TAKT_MEMORY_DEVICE] = "device",
-        [TAKT_MEMORY_ARRAY] = "array",
-        [TAKT_MEMORY_MANAGED] = "managed",
-        [TAKT_MEMORY_DEVICE_STATIC] = "static",
-        [TAKT_MEMORY_MANAGED_STATIC] = "managed static",
-    };
-    return kind < sizeof names / sizeof *names && names[kind] ? names[kind] : unknown;
-}
+/* The name of a takt_memory_kind; `unknown` for 0 and unknown kinds. */
+const char *tkt_memory_name(uint32_t kind, const char *unknown);
 
-/* Returns the name of a tkt_overhead's kind. */
-static inline const char *tkt_overhead_name(uint32_t kind)
-{
-    static const char *const names[] = {"Overhead",
-                                        "Buffer Flush",
-                                        "Instrumentation",
-                                        "Resource",
-                                        "Runtime Triggered Module Loading",
-                                        "Lazy Function Loading",
-                                        "Command Buffer Full",
-                                        "Activity Buffer Request",
-                                        "UVM Activity Init"};
-    static const char *const jits[] = {"JIT", "JIT Cache Load", "JIT Cache Store",
-                                       "JIT Compilation"};
-    if (kind == 1)
-        return "Driver Compiler";
-    if (kind == (TKT_OVERHEAD_JIT | TKT_OVERHEAD_JIT_NVVM | 3))
-        return "JIT Compilation of NVVM";
-    if (kind & TKT_OVERHEAD_JIT)
-        return jits[(kind & 15) < sizeof jits / sizeof *jits ? kind & 15 : 0];
-    kind = kind & 0xFFFF ? 0 : kind >> 16;
-    return names[kind < sizeof names / sizeof *names ? kind : 0];
-}
+/* The name of a tkt_overhead's kind. */
+const char *tkt_overhead_name(uint32_t kind);
 
 #endif

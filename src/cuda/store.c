@@ -7,7 +7,6 @@
 
 #include <stdatomic.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 static tkt_store the_store = {.lock = TKT_MUTEX_INIT, .max_bytes = TKT_STORE_DEFAULT_BYTES};
@@ -174,8 +173,8 @@ bool tkt_store_add(tkt_store *store, const tkt_stored_activity *activity)
     return true;
 }
 
-/* Returns room for one more item, uninitialised and charged; NULL, with the loss counted, if there
- * is none. */
+/* Returns room for one more item, uninitialised and counted as used; NULL, with the loss counted,
+ * if there is none. */
 #define ADD(store, array, refused)                                                                 \
     (has_room(store, sizeof *(array)->items) && TKT_ARRAY_RESERVE(array, (array)->count + 1)       \
          ? ((store)->used_bytes += sizeof *(array)->items, &(array)->items[(array)->count++])      \
@@ -429,73 +428,4 @@ void tkt_store_keep(const tkt_store_keeper *keeper)
         note(store, TKT_KEEP_PAIR, store->clock.is_cupti, &store->clock.pairs.items[i],
              sizeof(tkt_clock_pair));
     tkt_mutex_unlock(&store->lock);
-}
-
-/* ======== Records of events ======== */
-
-static int compare_records(const void *a, const void *b)
-{
-    const tkt_stored_record *x = a, *y = b;
-    if (x->event != y->event)
-        return x->event < y->event ? -1 : 1;
-    return x->correlation < y->correlation ? -1 : x->correlation > y->correlation;
-}
-
-takt_status tkt_records_init(tkt_records *records, const tkt_store *store)
-{
-    size_t count = store->waits.count ? store->records.count : 0;
-    *records = (tkt_records){.items = tkt_alloc((count + 1) * sizeof *records->items)};
-    if (!records->items)
-        return TAKT_NO_MEMORY;
-    records->count = count;
-    if (count) {
-        memcpy(records->items, store->records.items, count * sizeof *records->items);
-        qsort(records->items, count, sizeof *records->items, compare_records);
-    }
-    return TAKT_OK;
-}
-
-void tkt_records_fini(tkt_records *records)
-{
-    tkt_free(records->items);
-    *records = (tkt_records){0};
-}
-
-/* The number of records of lower events, or of this one and before the wait. */
-static size_t count_before(const tkt_records *records, const tkt_stored_wait *wait)
-{
-    tkt_stored_record key = {.event = wait->event, .correlation = wait->correlation};
-    size_t from = 0, to = records->count;
-    while (from < to) {
-        size_t middle = from + (to - from) / 2;
-        if (compare_records(&records->items[middle], &key) < 0)
-            from = middle + 1;
-        else
-            to = middle;
-    }
-    return from;
-}
-
-/* Numbers of events count per context. */
-static bool is_for(const tkt_stored_wait *wait, const tkt_stored_record *record)
-{
-    if (wait->sync_id && record->sync_id)
-        return wait->sync_id == record->sync_id;
-    return wait->context == record->context;
-}
-
-/* Threads may record and wait at once: with a sync id, the record may have the higher
- * correlation. */
-const tkt_stored_record *tkt_records_find(const tkt_records *records, const tkt_stored_wait *wait)
-{
-    size_t before = wait->event ? count_before(records, wait) : 0;
-    const tkt_stored_record *items = records->items;
-    for (size_t i = before; wait->event && i-- > 0 && items[i].event == wait->event;)
-        if (is_for(wait, &items[i]))
-            return &items[i];
-    for (size_t i = before; wait->sync_id && i < records->count && items[i].event == wait->event;
-         i++)
-        if (items[i].sync_id == wait->sync_id)
-            return &items[i];
-    return NULL;
 }

@@ -37,7 +37,7 @@ typedef struct tkt_device {
     uint32_t clock_khz;
     uint32_t memory_clock_khz;
     uint32_t memory_bus_bits;
-    uint32_t reserved;
+    uint32_t fp64_slowdown; /* single-precision rate / double-precision rate */
     uint64_t memory_bytes;
 } tkt_device;
 
@@ -333,20 +333,6 @@ bool tkt_store_add_memory(tkt_store *store, const tkt_stored_memory *memory);
 bool tkt_store_add_wait(tkt_store *store, const tkt_stored_wait *wait);
 bool tkt_store_add_record(tkt_store *store, const tkt_stored_record *record);
 bool tkt_store_add_overhead(tkt_store *store, const tkt_stored_overhead *overhead);
-
-/* The records of events, sorted, to find those that waits are for. */
-typedef struct tkt_records {
-    tkt_stored_record *items; /* by event, then by correlation */
-    size_t             count;
-} tkt_records;
-
-/* Copies the store's records. TAKT_NO_MEMORY. */
-takt_status tkt_records_init(tkt_records *records, const tkt_store *store);
-void tkt_records_fini(tkt_records *records);
-
-/* Returns the record that a wait is for: the one with the same sync id, or if CUPTI gives none, the
- * last one of the event before the wait. NULL if the event was recorded before the window. */
-const tkt_stored_record *tkt_records_find(const tkt_records *records, const tkt_stored_wait *wait);
 
 /* tkt_store_total() enters a memory event for the totals; tkt_store_add_memory() calls it.
  * tkt_store_sum_up() adds all entered events to the totals, in order of time. */

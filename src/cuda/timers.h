@@ -58,6 +58,7 @@ typedef struct tkt_phase_batch {
     struct tkt_phase_batch *next;
     takt_device_timers *timers; /* names and device; kept after destroy */
     uint32_t references;        /* timers_lock */
+    uint64_t number;            /* in order of the list, from 1 */
     uint64_t read_ns;           /* when the program asked for the read */
     uint64_t done_ns;           /* when it was found done: all lanes had begun */
     uint64_t heard;             /* tkt_calls_heard() after all launches; 0: not known */

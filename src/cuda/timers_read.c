@@ -25,7 +25,7 @@ static tkt_mutex batch_lock = TKT_MUTEX_INIT;
 static bool are_needed; /* batch_lock, as the next ones */
 static tkt_phase_batch *first_batch;
 static tkt_phase_batch **batch_end = &first_batch;
-static uint64_t batch_bytes;
+static uint64_t batch_bytes, batch_count;
 
 bool tkt_timers_are_recording(void)
 {
@@ -73,6 +73,7 @@ static void list_batch(tkt_phase_batch *batch)
     if (batch_bytes + bytes_of(batch) > MOST_BATCH_BYTES && !(batch = losses_of(batch)))
         return;
     batch->references++;
+    batch->number = ++batch_count;
     batch_bytes += bytes_of(batch);
     *batch_end = batch;
     batch_end = &batch->next;

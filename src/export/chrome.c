@@ -275,7 +275,6 @@ static takt_status write_whole(const takt_trace *trace, tkt_writer *writer)
 
 const tkt_exporter tkt_chrome_exporter = {
     .name = "chrome",
-    .description = "JSON for chrome://tracing, Perfetto, TensorBoard and Holistic Trace Analysis",
     .suffix = ".trace.json",
     .needs_spans = true,
     .write = write_whole,

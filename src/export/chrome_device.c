@@ -113,9 +113,10 @@ takt_status tkt_chrome_find_works(tkt_chrome *chrome)
     chrome->arrows = tkt_alloc_zeroed((trace->calls.count + 1) * sizeof *chrome->arrows);
     if (!chrome->arrows)
         return TAKT_NO_MEMORY;
-    for (size_t i = 0; i < trace->activities.count; i++) {
+    size_t count = tkt_device_activity_count(trace);
+    for (size_t i = 0; i < count; i++) {
         const tkt_activity *activity = &trace->activities.items[i];
-        if (activity->span != TKT_NO_SPAN || (chrome->only && activity->device != chrome->only))
+        if (chrome->only && activity->device != chrome->only)
             continue;
         tkt_chrome_work *work = TKT_ARRAY_ADD(&chrome->works);
         if (!work)

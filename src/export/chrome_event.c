@@ -323,16 +323,14 @@ static char *put_decimal(char *out, uint64_t digits, int decimals)
     uint64_t scale = 1;
     for (int i = 0; i < decimals; i++)
         scale *= 10;
+    uint64_t rest = digits % scale;
     out = tkt_put_u64(out, digits / scale);
     *out++ = '.';
     if (!decimals)
         *out++ = '0';
-    for (uint64_t rest = digits % scale; decimals > 0; decimals--) {
-        scale /= 10;
-        *out++ = (char)('0' + rest / scale);
-        rest %= scale;
-    }
-    return out;
+    for (int i = decimals; i-- > 0; rest /= 10)
+        out[i] = (char)('0' + rest % 10);
+    return out + decimals;
 }
 
 /* Writes a double with few decimals; otherwise returns NULL. */

@@ -35,6 +35,35 @@ static void put_losses(tkt_chrome *chrome)
     tkt_writer_text(chrome->writer, "}");
 }
 
+/* The steps of the run, recorded or not, so that Takt reads them back. The histogram is a list of
+ * buckets and their counts. */
+static void put_all_steps(tkt_chrome *chrome)
+{
+    const tkt_all_steps *steps = &chrome->trace->all_steps;
+    tkt_writer *writer = chrome->writer;
+    const char *comma = "";
+    if (steps->stats.count == 0 && steps->simulated_seconds == 0)
+        return;
+    put_key(writer, "all_steps");
+    tkt_writer_text(writer, "{\"simulated_seconds\": ");
+    tkt_chrome_put_double(writer, steps->simulated_seconds);
+    put_count(writer, "count", steps->stats.count);
+    put_count(writer, "total_ns", steps->stats.total_ns);
+    put_count(writer, "min_ns", steps->stats.min_ns);
+    put_count(writer, "max_ns", steps->stats.max_ns);
+    put_key(writer, "sum_squares");
+    tkt_chrome_put_double(writer, steps->stats.sum_squares);
+    put_key(writer, "histogram");
+    tkt_writer_text(writer, "[");
+    for (uint32_t i = 0; i < TKT_HISTOGRAM_BUCKETS; i++) {
+        if (steps->histogram.buckets[i] == 0)
+            continue;
+        tkt_writer_format(writer, "%s%u,%u", comma, i, steps->histogram.buckets[i]);
+        comma = ",";
+    }
+    tkt_writer_text(writer, "]}");
+}
+
 /* Facts for people and scripts; viewers do not show them. */
 static void put_provenance(tkt_chrome *chrome)
 {
@@ -69,6 +98,7 @@ static void put_provenance(tkt_chrome *chrome)
     put_count(writer, "cycle", facts->cycle);
     put_count(writer, "first_step", facts->first_step);
     put_count(writer, "steps", facts->step_count);
+    put_all_steps(chrome);
     put_key(writer, "partial");
     tkt_writer_text(writer, facts->is_partial ? "true" : "false");
     put_count(writer, "begun_before", facts->begun_before);

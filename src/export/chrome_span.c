@@ -38,20 +38,9 @@ static inline char *copy(char *out, const char *text, size_t size)
     return out + size;
 }
 
-static const char digit_pairs[200] = "00010203040506070809"
-                                     "10111213141516171819"
-                                     "20212223242526272829"
-                                     "30313233343536373839"
-                                     "40414243444546474849"
-                                     "50515253545556575859"
-                                     "60616263646566676869"
-                                     "70717273747576777879"
-                                     "80818283848586878889"
-                                     "90919293949596979899";
-
 static inline char *put_pair_of_digits(char *out, uint32_t value)
 {
-    memcpy(out, &digit_pairs[2 * value], 2);
+    memcpy(out, &tkt_two_digits[2 * value], 2);
     return out + 2;
 }
 

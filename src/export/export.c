@@ -18,7 +18,7 @@
 
 /* The exporters by name, and the functions of takt/export.h. */
 
-#define EXPORTER(word, name) &tkt_##word##_exporter,
+#define EXPORTER(word, name, description) &tkt_##word##_exporter,
 
 static const tkt_exporter *const exporters[] = {TKT_FORMATS(EXPORTER)};
 
@@ -36,11 +36,6 @@ static const tkt_exporter *find_exporter(const char *name, size_t size)
 const char *takt_export_name(size_t index)
 {
     return index < EXPORTER_COUNT ? exporters[index]->name : NULL;
-}
-
-const char *tkt_export_description(size_t index)
-{
-    return index < EXPORTER_COUNT ? exporters[index]->description : NULL;
 }
 
 takt_status takt_export(const takt_trace *trace, const char *format, const takt_sink *sink)

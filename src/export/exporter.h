@@ -19,7 +19,6 @@
 
 typedef struct tkt_exporter {
     const char *name;        /* "perfetto" */
-    const char *description; /* one line */
     const char *suffix;      /* of file names, ".pftrace" */
     bool        needs_spans; /* without spans, fail with TAKT_NO_SPANS before writing */
 
@@ -28,12 +27,9 @@ typedef struct tkt_exporter {
     takt_status (*write)(const takt_trace *trace, tkt_writer *writer);
 } tkt_exporter;
 
-#define TKT_DECLARE_EXPORTER(word, name) extern const tkt_exporter tkt_##word##_exporter;
+#define TKT_DECLARE_EXPORTER(word, name, description)                                              \
+    extern const tkt_exporter tkt_##word##_exporter;
 TKT_FORMATS(TKT_DECLARE_EXPORTER)
-
-/* One line about the format with this index, counted as in takt_export_name(). NULL past the
- * end. */
-const char *tkt_export_description(size_t index);
 
 takt_status tkt_perfetto_export(const takt_trace *trace, tkt_writer *writer); /* its `write` */
 

@@ -279,14 +279,12 @@ static takt_status write_devices(const takt_trace *trace, tkt_writer *writer)
 
 const tkt_exporter tkt_folded_exporter = {
     .name = "folded",
-    .description = "folded stacks for flame graphs: flamegraph.pl, speedscope, inferno",
     .suffix = ".folded",
     .write = write_folded,
 };
 
 const tkt_exporter tkt_folded_device_exporter = {
     .name = "folded-device",
-    .description = "the same with the time of kernels and copies",
     .suffix = ".device.folded",
     .write = write_devices,
 };
@@ -438,7 +436,6 @@ static takt_status write_device_stacks(const takt_trace *trace, tkt_writer *writ
 
 const tkt_exporter tkt_stacks_exporter = {
     .name = "stacks",
-    .description = "folded stacks of the program's functions (with_stack)",
     .suffix = ".stacks.folded",
     .needs_spans = true,
     .write = write_stacks,
@@ -446,7 +443,6 @@ const tkt_exporter tkt_stacks_exporter = {
 
 const tkt_exporter tkt_stacks_device_exporter = {
     .name = "stacks-device",
-    .description = "the same with the time of kernels and copies",
     .suffix = ".stacks.device.folded",
     .needs_spans = true,
     .write = write_device_stacks,

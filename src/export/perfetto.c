@@ -3,6 +3,7 @@
  * Spans of a thread are in preorder, so a stack of open spans tells where each one ends. Marks,
  * counters, flows and memory events of the thread are merged in by time. The order of packets also
  * keeps information that times lack: which of two spans with the same begin is the outer one. */
+#define TKT_ARRAY_INLINE
 #include "export/exporter.h"
 #include "export/perfetto.h"
 #include "trace/order.h"
@@ -123,58 +124,6 @@ static bool split_list(const takt_trace *trace, list kind, by_track *out)
     return true;
 }
 
-/* Current bytes of one kind of memory of a device. */
-typedef struct memory_sum {
-    uint32_t device;
-    uint32_t kind;
-    uint64_t bytes;
-} memory_sum;
-
-typedef TKT_ARRAY_OF(memory_sum) memory_sums;
-
-static uint64_t bytes_at_begin(const takt_trace *trace, uint32_t device, uint32_t kind)
-{
-    if (device == 0)
-        return trace->memory.window_begin_bytes;
-    for (size_t i = 0; i < trace->device_memory.count && kind == TAKT_MEMORY_DEVICE; i++)
-        if (trace->device_memory.items[i].device == device)
-            return trace->device_memory.items[i].totals.window_begin_bytes;
-    return 0;
-}
-
-static memory_sum *find_sum(const takt_trace *trace, memory_sums *sums, uint32_t device,
-                            uint32_t kind)
-{
-    for (size_t i = 0; i < sums->count; i++)
-        if (sums->items[i].device == device && sums->items[i].kind == kind)
-            return &sums->items[i];
-    memory_sum *added = TKT_ARRAY_ADD(sums);
-    if (added)
-        *added = (memory_sum){device, kind, bytes_at_begin(trace, device, kind)};
-    return added;
-}
-
-/* Sums up memory events beforehand: they are sorted by time, but tracks are written one after the
- * other. */
-static bool sum_memory(walk *w)
-{
-    const takt_trace *trace = w->trace;
-    if (trace->memory_events.count == 0)
-        return true;
-    w->memory_after = tkt_alloc(trace->memory_events.count * sizeof *w->memory_after);
-    memory_sums sums = {0};
-    bool is_ok = w->memory_after != NULL;
-    for (size_t i = 0; i < trace->memory_events.count && is_ok; i++) {
-        const tkt_memory_event *memory = &trace->memory_events.items[i];
-        memory_sum *sum = find_sum(trace, &sums, memory->device, memory->kind);
-        is_ok = sum != NULL;
-        if (is_ok)
-            w->memory_after[i] = sum->bytes += (uint64_t)memory->bytes;
-    }
-    TKT_ARRAY_FREE(&sums);
-    return is_ok;
-}
-
 static bool note_work(walk *w)
 {
     const takt_trace *trace = w->trace;
@@ -188,7 +137,7 @@ static bool note_work(walk *w)
 
 static bool split_lists(walk *w)
 {
-    bool is_ok = sum_memory(w) && note_work(w);
+    bool is_ok = tkt_perfetto_memory_after(w->trace, &w->memory_after) && note_work(w);
     for (list kind = 0; kind < LISTS && is_ok; kind++)
         is_ok = split_list(w->trace, kind, &w->lists[kind]);
     return is_ok;
@@ -524,7 +473,6 @@ takt_status tkt_perfetto_export(const takt_trace *trace, tkt_writer *writer)
 
 const tkt_exporter tkt_perfetto_exporter = {
     .name = "perfetto",
-    .description = "Takt's own file, for ui.perfetto.dev and takt report",
     .suffix = ".pftrace",
     .write = tkt_perfetto_export,
 };

@@ -119,6 +119,7 @@ typedef struct tkt_perfetto {
     tkt_message       message;     /* the packet being built */
     tkt_message       annotations; /* of the next event */
     tkt_map           keys;        /* string -> number in the file */
+    tkt_map           phase_names; /* string -> number in the file + 1 */
     tkt_map           counters;    /* string -> uuid of the counter's track */
     tkt_map           thread_ids;  /* thread id -> number of tracks written for it */
     TKT_ARRAY_OF(tkt_perfetto_row) rows;
@@ -140,6 +141,9 @@ void tkt_perfetto_open(tkt_perfetto *file, tkt_writer *writer, const takt_trace 
 
 /* Writes the current facts. Readers use the last facts of a file. */
 void tkt_perfetto_facts(tkt_perfetto *file);
+
+/* Writes the run so far. Readers use the last run of a file, and add the steps that follow it. */
+void tkt_perfetto_run(tkt_perfetto *file, const tkt_run_steps *run);
 
 /* Writes the folded form. Call it once; for a trace folded while the file is written, call it just
  * before closing. */
@@ -181,6 +185,11 @@ void tkt_perfetto_step(tkt_perfetto *file, const tkt_step *step);
 void tkt_perfetto_memory(tkt_perfetto *file, uint32_t row, const tkt_memory_event *event,
                          uint64_t current_bytes);
 
+/* Sums up these bytes for all memory events beforehand: they are sorted by time, but tracks are
+ * written one after the other. *out is NULL without events; the caller frees it. False without
+ * memory. */
+bool tkt_perfetto_memory_after(const takt_trace *trace, uint64_t **out);
+
 /* ---- Devices: perfetto_device.c -------------------------------------------------------------- */
 
 /* Writes the known properties and shapes of devices. Call it before writing their rows, and again
@@ -198,8 +207,9 @@ void tkt_perfetto_wait(tkt_perfetto *file, const tkt_wait *wait);
 void tkt_perfetto_overhead(tkt_perfetto *file, const tkt_overhead *overhead);
 
 /* Writes what timers inside kernels recorded: for Takt, and as slices on the rows of SMs. Call it
- * once. */
+ * once. tkt_perfetto_blocks() leaves out the slices, and writes what the trace has at the moment. */
 void tkt_perfetto_phases(tkt_perfetto *file);
+void tkt_perfetto_blocks(tkt_perfetto *file);
 
 /* Returns the row of memory events without a known thread. */
 uint32_t tkt_perfetto_events_row(tkt_perfetto *file);

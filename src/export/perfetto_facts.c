@@ -48,6 +48,8 @@ void tkt_perfetto_open(tkt_perfetto *file, tkt_writer *writer, const takt_trace 
     tkt_perfetto_add_row(file, TKT_PERFETTO_PROCESS_UUID);
     put_process(file);
     tkt_perfetto_facts(file);
+    if (trace->run)
+        tkt_perfetto_run(file, trace->run);
 }
 
 static void free_rows(tkt_perfetto *file)
@@ -100,6 +102,7 @@ takt_status tkt_perfetto_close(tkt_perfetto *file)
     TKT_ARRAY_FREE(&file->annotations);
     TKT_ARRAY_FREE(&file->sites);
     tkt_map_fini(&file->keys);
+    tkt_map_fini(&file->phase_names);
     tkt_map_fini(&file->counters);
     tkt_map_fini(&file->thread_ids);
     return file->status;
@@ -270,6 +273,38 @@ void tkt_perfetto_facts(tkt_perfetto *file)
     put_realtime(file);
 }
 
+/* ---- The whole run --------------------------------------------------------------------------- */
+
+static void put_numbers(tkt_message *into, uint32_t field, const uint64_t *numbers, size_t count)
+{
+    size_t mark = tkt_message_begin(into, field);
+    for (size_t i = 0; i < count; i++)
+        tkt_message_varint(into, numbers[i]);
+    tkt_message_end(into, mark);
+}
+
+void tkt_perfetto_run(tkt_perfetto *file, const tkt_run_steps *run)
+{
+    size_t count = tkt_run_part_count(run);
+    tkt_message *packet = tkt_perfetto_packet(file, 0);
+    size_t takt = tkt_message_begin(packet, TKT_PF_PACKET_TAKT);
+    size_t mark = tkt_message_begin(packet, TKT_PF_TAKT_RUN);
+    tkt_message_uint_if(packet, TKT_PF_RUN_STEP_COUNT, run->step_count);
+    tkt_message_uint_if(packet, TKT_PF_RUN_SHIFT, run->shift);
+    put_numbers(packet, TKT_PF_RUN_TOTAL_NS, run->total_ns, count);
+    if (run->shift > 0) {
+        put_numbers(packet, TKT_PF_RUN_MIN_NS, run->min_ns, count);
+        put_numbers(packet, TKT_PF_RUN_MAX_NS, run->max_ns, count);
+    }
+    for (size_t i = 0; i < run->slowest_count; i++)
+        put_struct(file, TKT_PF_RUN_SLOWEST, tkt_pf_run_step_fields, &run->slowest[i]);
+    for (size_t i = 0; i < run->window_count; i++)
+        put_struct(file, TKT_PF_RUN_WINDOWS, tkt_pf_run_window_fields, &run->windows[i]);
+    tkt_message_end(packet, mark);
+    tkt_message_end(packet, takt);
+    tkt_perfetto_packet_write(file);
+}
+
 /* ---- The folded form ------------------------------------------------------------------------- */
 
 static void put_node(tkt_message *into, const tkt_node *node, uint32_t site)
@@ -284,6 +319,37 @@ static void put_node(tkt_message *into, const tkt_node *node, uint32_t site)
     tkt_message_end(into, mark);
 }
 
+static void put_task(tkt_perfetto *file, const tkt_folded_task *task)
+{
+    tkt_message *packet = tkt_perfetto_packet(file, 0);
+    size_t takt = tkt_message_begin(packet, TKT_PF_PACKET_TAKT);
+    size_t mark = tkt_message_begin(packet, TKT_PF_TAKT_TASKS);
+    tkt_message_string_if(packet, TKT_PF_TASK_NAME, tkt_trace_text(file->trace, task->name));
+    tkt_message_string_if(packet, TKT_PF_TASK_TRACK, tkt_trace_text(file->trace, task->track));
+    tkt_perfetto_put_stats(packet, TKT_PF_TASK_STATS, &task->stats, task->histogram);
+    tkt_message_end(packet, mark);
+    tkt_message_end(packet, takt);
+    tkt_perfetto_packet_write(file);
+}
+
+/* Writes the thread's parts from number `part` on. */
+static void put_thread(tkt_perfetto *file, const tkt_fold *fold, const tkt_folded_thread *thread,
+                       size_t part)
+{
+    tkt_message *packet = tkt_perfetto_packet(file, 0);
+    size_t takt = tkt_message_begin(packet, TKT_PF_PACKET_TAKT);
+    size_t mark = tkt_message_begin(packet, TKT_PF_TAKT_THREADS);
+    tkt_message_string_if(packet, TKT_PF_FOLDED_THREAD_NAME,
+                          tkt_trace_text(file->trace, thread->name));
+    tkt_message_uint(packet, TKT_PF_FOLDED_THREAD_ID, thread->thread_id);
+    if (thread->end > part)
+        put_numbers(packet, TKT_PF_FOLDED_THREAD_PARTS, &fold->parts.items[part].node,
+                    3 * (thread->end - part));
+    tkt_message_end(packet, mark);
+    tkt_message_end(packet, takt);
+    tkt_perfetto_packet_write(file);
+}
+
 void tkt_perfetto_fold(tkt_perfetto *file, const tkt_fold *fold)
 {
     for (size_t i = 1; i < fold->count; i++) {
@@ -295,8 +361,14 @@ void tkt_perfetto_fold(tkt_perfetto *file, const tkt_fold *fold)
         tkt_message_end(packet, takt);
         tkt_perfetto_packet_write(file);
     }
+    for (size_t i = 0; i < fold->tasks.count; i++)
+        put_task(file, &fold->tasks.items[i]);
+    for (size_t i = 0; i < fold->threads.count; i++)
+        put_thread(file, fold, &fold->threads.items[i], i > 0 ? fold->threads.items[i - 1].end : 0);
     tkt_message *packet = tkt_perfetto_packet(file, 0);
     size_t takt = tkt_message_begin(packet, TKT_PF_PACKET_TAKT);
+    for (size_t i = 0; i < fold->counters.count; i++)
+        put_struct(file, TKT_PF_TAKT_COUNTERS, tkt_pf_counter_fields, &fold->counters.items[i]);
     tkt_message_uint(packet, TKT_PF_TAKT_FOLD_END, fold->other_count);
     tkt_message_end(packet, takt);
     tkt_perfetto_packet_write(file);

@@ -24,7 +24,6 @@ static const char *const phase_keys[PHASE_KEYS] = {
 typedef struct writing {
     tkt_perfetto *file;
     const takt_trace *trace;
-    tkt_map names; /* string -> number in the file + 1 */
     tkt_sms sms;
     TKT_ARRAY_OF(tkt_perfetto_lanes) rows; /* by SM */
     tkt_phase_slices slices;
@@ -35,14 +34,14 @@ typedef struct writing {
 /* Returns the number of a name, which the first call writes. 0 without memory. */
 static uint32_t number_of(writing *w, uint32_t string)
 {
-    uint64_t *number = tkt_map_put(&w->names, string);
+    uint64_t *number = tkt_map_put(&w->file->phase_names, string);
     if (!number) {
         tkt_perfetto_no_memory(w->file);
         return 0;
     }
     if (*number)
         return (uint32_t)*number - 1;
-    *number = w->names.count;
+    *number = w->file->phase_names.count;
     tkt_message *packet = tkt_perfetto_packet(w->file, 0);
     size_t takt = tkt_message_begin(packet, TKT_PF_PACKET_TAKT);
     size_t mark = tkt_message_begin(packet, TKT_PF_TAKT_PHASE_NAMES);
@@ -63,7 +62,7 @@ static void put_records(writing *w, const tkt_phase_record *records, uint32_t co
     size_t takt = tkt_message_begin(packet, TKT_PF_PACKET_TAKT);
     size_t mark = tkt_message_begin(packet, TKT_PF_TAKT_RECORDS);
     for (uint32_t i = 0; i < count; i++) {
-        const uint64_t *number = tkt_map_get(&w->names, records[i].name);
+        const uint64_t *number = tkt_map_get(&w->file->phase_names, records[i].name);
         tkt_message_varint(packet, number ? *number - 1 : 0);
         tkt_message_varint(packet, records[i].iteration);
         tkt_message_varint(packet, records[i].start_cycles - last_start);
@@ -198,11 +197,17 @@ static void put_slices(writing *w, const tkt_phase_segment *segment)
     }
 }
 
-void tkt_perfetto_phases(tkt_perfetto *file)
+void tkt_perfetto_blocks(tkt_perfetto *file)
 {
     writing w = {.file = file, .trace = file->trace};
     for (size_t i = 0; i < w.trace->phase_segments.count; i++)
         put_segment(&w, &w.trace->phase_segments.items[i]);
+}
+
+void tkt_perfetto_phases(tkt_perfetto *file)
+{
+    writing w = {.file = file, .trace = file->trace};
+    tkt_perfetto_blocks(file);
     for (size_t i = 0; i < w.trace->phase_segments.count && file->status == TAKT_OK; i++)
         put_slices(&w, &w.trace->phase_segments.items[i]);
     for (size_t i = 0; i < w.rows.count; i++)
@@ -210,5 +215,4 @@ void tkt_perfetto_phases(tkt_perfetto *file)
     TKT_ARRAY_FREE(&w.rows);
     TKT_ARRAY_FREE(&w.slices);
     tkt_sms_fini(&w.sms);
-    tkt_map_fini(&w.names);
 }

@@ -339,7 +339,6 @@ static takt_status write_speedscope(const takt_trace *trace, tkt_writer *writer)
 
 const tkt_exporter tkt_speedscope_exporter = {
     .name = "speedscope",
-    .description = "for speedscope.app: flame graphs in the order of time, threads and streams",
     .suffix = ".speedscope.json",
     .needs_spans = true,
     .write = write_speedscope,

@@ -156,9 +156,10 @@ static void make_end(tkt_xplane *x, const plane *of, tkt_message *end)
         x->status = TAKT_NO_MEMORY;
 }
 
+/* `bytes` are a plane's. */
 static bool is_too_large(tkt_xplane *x, uint64_t bytes)
 {
-    x->total += bytes;
+    x->total += 1 + tkt_pb_varint_size(bytes) + bytes;
     if (x->total <= MOST_BYTES)
         return false;
     tkt_log(TAKT_LOG_ERROR,
@@ -326,7 +327,6 @@ static takt_status write_space(const takt_trace *trace, tkt_writer *writer)
 
 const tkt_exporter tkt_xplane_exporter = {
     .name = "xplane",
-    .description = "XSpace for XProf, TensorBoard's profile plugin",
     .suffix = ".xplane.pb",
     .needs_spans = true,
     .write = write_space,

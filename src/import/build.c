@@ -31,8 +31,10 @@ void imp_build_fini(imp_build *build)
     TKT_ARRAY_FREE(&build->processes);
     TKT_ARRAY_FREE(&build->call_processes);
     tkt_map_fini(&build->row_index);
+    tkt_map_fini(&build->process_index);
     tkt_map_fini(&build->track_index);
     tkt_map_fini(&build->shape_index);
+    tkt_map_fini(&build->kernel_labels);
     TKT_ARRAY_FREE(&build->memory);
     tkt_map_fini(&build->grid_index);
     TKT_ARRAY_FREE(&build->grids);
@@ -57,23 +59,35 @@ void imp_build_extend(imp_build *build, uint64_t begin_ns, uint64_t end_ns)
 
 /* ---- Rows ------------------------------------------------------------------------------------ */
 
-uint32_t imp_build_process(imp_build *build, uint32_t id)
+uint32_t imp_build_process(imp_build *build, uint64_t key, uint32_t id)
 {
-    for (size_t i = 0; i < build->processes.count; i++)
-        if (build->processes.items[i] == id)
-            return (uint32_t)i;
-    uint32_t *added = TKT_ARRAY_ADD(&build->processes);
-    if (added)
-        *added = id;
-    build->is_short |= !added;
-    return (uint32_t)build->processes.count - 1;
+    if (build->last_process && build->last_process_key == key)
+        return build->last_process - 1;
+    uint64_t *number = tkt_map_put(&build->process_index, key);
+    if (number && !*number) {
+        imp_process *added = TKT_ARRAY_ADD(&build->processes);
+        if (added)
+            *added = (imp_process){.id = id};
+        *number = added ? build->processes.count : 0;
+    }
+    build->is_short |= !number || !*number;
+    if (build->is_short)
+        return IMP_NOTHING;
+    build->last_process_key = key;
+    build->last_process = (uint32_t)*number;
+    return build->last_process - 1;
 }
 
-imp_row *imp_build_row(imp_build *build, uint64_t key, uint32_t process_id, uint32_t thread_id)
+imp_row *imp_build_row(imp_build *build, uint64_t key, uint32_t process, uint32_t thread_id)
 {
-    uint64_t *number = tkt_map_put(&build->row_index, key);
-    if (number && *number)
+    if (build->last_row && build->last_row_key == key)
+        return &build->rows.items[build->last_row - 1];
+    uint64_t *number = process == IMP_NOTHING ? NULL : tkt_map_put(&build->row_index, key);
+    if (number && *number) {
+        build->last_row_key = key;
+        build->last_row = (uint32_t)*number;
         return &build->rows.items[*number - 1];
+    }
     imp_row *row = number ? TKT_ARRAY_ADD(&build->rows) : NULL;
     build->is_short |= !row;
     if (!row)
@@ -81,9 +95,9 @@ imp_row *imp_build_row(imp_build *build, uint64_t key, uint32_t process_id, uint
     *number = build->rows.count;
     *row = (imp_row){.key = key,
                      .track = IMP_NOTHING,
-                     .process = imp_build_process(build, process_id),
+                     .process = process,
                      .thread_id = thread_id,
-                     .is_main = process_id == thread_id};
+                     .is_main = thread_id && thread_id == build->processes.items[process].id};
     return row;
 }
 
@@ -98,7 +112,7 @@ static uint32_t track_of(imp_build *build, imp_row *row)
 /* ---- Spans ----------------------------------------------------------------------------------- */
 
 /* A trace has room for 2^24 sites; names beyond that share one. */
-static uint32_t site_of(imp_build *build, const imp_what *what)
+static uint32_t find_site(imp_build *build, const imp_what *what)
 {
     takt_trace *trace = build->trace;
     tkt_trace_site site = {.name = what->name,
@@ -114,6 +128,16 @@ static uint32_t site_of(imp_build *build, const imp_what *what)
     trace->losses[TAKT_LOSS_MORE_NAMES]++;
     build->is_short |= trace->sites.count < (1u << 24) - 1;
     return 0;
+}
+
+static uint32_t site_of(imp_build *build, const imp_what *what)
+{
+    size_t place = (what->name * 31 + what->line * 7 + what->category) % IMP_RECENT;
+    if (!build->recent[place].site || memcmp(&build->recent[place].what, what, sizeof *what) != 0) {
+        build->recent[place].what = *what;
+        build->recent[place].site = find_site(build, what);
+    }
+    return build->recent[place].site;
 }
 
 /* `parent` has the span's number in the file until imp_nest() finds the parent. */
@@ -336,6 +360,24 @@ static void close_spans(imp_build *build)
 }
 
 /* With several processes, a thread's name tells which it belongs to. */
+static uint32_t track_name(imp_build *build, const imp_row *row, bool are_several)
+{
+    char text[256];
+    const imp_process *process = &build->processes.items[row->process];
+    const char *name = row->name ? tkt_trace_text(build->trace, row->name) : "";
+    if (!name[0] && row->is_main)
+        name = "main";
+    const char *comma = name[0] ? ", " : "";
+    if (!are_several)
+        snprintf(text, sizeof text, "%.200s", name);
+    else if (process->name)
+        snprintf(text, sizeof text, "%.120s%sprocess %.100s", name, comma,
+                 tkt_trace_text(build->trace, process->name));
+    else
+        snprintf(text, sizeof text, "%.200s%sprocess %u", name, comma, process->id);
+    return imp_build_string(build, text, strlen(text));
+}
+
 static void name_tracks(imp_build *build)
 {
     bool are_several = false;
@@ -348,29 +390,20 @@ static void name_tracks(imp_build *build)
         first = first == IMP_NOTHING ? row->process : first;
     }
     if (first != IMP_NOTHING)
-        build->trace->facts.process_id = build->processes.items[first];
+        build->trace->facts.process_id = build->processes.items[first].id;
     for (size_t i = 0; i < build->rows.count; i++) {
         const imp_row *row = &build->rows.items[i];
-        char text[256];
-        if (row->track == IMP_NOTHING)
-            continue;
-        const char *name = row->name ? tkt_trace_text(build->trace, row->name) : "";
-        if (!name[0] && row->is_main)
-            name = "main";
-        if (are_several)
-            snprintf(text, sizeof text, "%.200s%sprocess %u", name, name[0] ? ", " : "",
-                     build->processes.items[row->process]);
-        else
-            snprintf(text, sizeof text, "%.200s", name);
-        build->trace->tracks.items[row->track].name = imp_build_string(build, text, strlen(text));
+        if (row->track != IMP_NOTHING)
+            build->trace->tracks.items[row->track].name = track_name(build, row, are_several);
     }
 }
 
-static takt_status finish_steps(takt_trace *trace)
+static takt_status finish_steps(imp_build *build)
 {
+    takt_trace *trace = build->trace;
     takt_status status = tkt_order_by_time(
         &(tkt_order_items){trace->steps.items, trace->steps.count, sizeof *trace->steps.items, 0});
-    for (size_t i = 0; i < trace->steps.count; i++) {
+    for (size_t i = 0; i < trace->steps.count && !build->has_all_steps; i++) {
         const tkt_step *step = &trace->steps.items[i];
         tkt_all_steps_add(&trace->all_steps, step->end_ns - step->begin_ns);
     }
@@ -409,7 +442,7 @@ takt_status imp_build_finish(imp_build *build, const char *name, const char *bac
     if (status == TAKT_OK)
         status = rename_correlations(build);
     if (status == TAKT_OK)
-        status = finish_steps(trace);
+        status = finish_steps(build);
     if (status == TAKT_OK)
         status = tkt_trace_link(trace);
     if (status == TAKT_OK)

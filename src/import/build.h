@@ -27,6 +27,11 @@ typedef struct imp_row {
     TKT_ARRAY_OF(uint32_t) open; /* spans that have begun and not ended */
 } imp_row;
 
+typedef struct imp_process {
+    uint32_t id;   /* the system's number */
+    uint32_t name; /* string, where the file has a text instead of a number; 0: none */
+} imp_process;
+
 /* ======== Building ======== */
 
 typedef struct imp_memory {
@@ -40,20 +45,45 @@ typedef struct imp_memory {
 typedef struct imp_grid {
     uint32_t grid[3];
     uint32_t block[3];
+    uint32_t process; /* number of the call's; IMP_NOTHING: calls of several have this id */
 } imp_grid;
+
+/* What a span shows. Strings of the trace; 0: none. */
+typedef struct imp_what {
+    uint32_t name;
+    uint32_t category;
+    uint32_t file;
+    uint32_t line;
+    uint32_t filter; /* of a host activity: one TAKT_TIMING_ bit */
+    uint32_t device; /* of a host activity */
+    takt_site_kind kind;
+} imp_what;
+
+#define IMP_RECENT 256u
 
 typedef struct imp_build {
     takt_trace *trace;
     bool is_short; /* of memory */
+    struct {
+        imp_what what;
+        uint32_t site;
+    } recent[IMP_RECENT]; /* sites found lately, by a hash; 0: none */
     TKT_ARRAY_OF(imp_row) rows;
-    tkt_map row_index;                     /* key -> number + 1 */
-    TKT_ARRAY_OF(uint32_t) processes;      /* their numbers in the system */
+    tkt_map row_index; /* key -> number + 1 */
+    TKT_ARRAY_OF(imp_process) processes;
+    tkt_map process_index;                 /* key -> number + 1 */
+    uint64_t last_row_key;                 /* of the row that was asked for last, */
+    uint32_t last_row;                     /* and its number + 1; 0: none yet */
+    uint64_t last_process_key;             /* of the process that was asked for last, */
+    uint32_t last_process;                 /* and its number + 1; 0: none yet */
     TKT_ARRAY_OF(uint32_t) call_processes; /* by call */
     tkt_map track_index;                   /* string -> async track + 1 */
     tkt_map shape_index;                   /* hash -> shape + 1 */
+    tkt_map kernel_labels;                 /* full name -> TAKT_TIMING_ bit << 32 | label */
     TKT_ARRAY_OF(imp_memory) memory;       /* allocations, with what the file says of them */
     tkt_map grid_index;                    /* correlation -> index into `grids` + 1 */
     TKT_ARRAY_OF(imp_grid) grids;          /* that calls have, for kernels that have none */
+    bool has_all_steps;                    /* trace->all_steps are complete */
     uint64_t first_ns;                     /* of all events */
     uint64_t last_ns;
 } imp_build;
@@ -72,25 +102,15 @@ uint32_t imp_build_string(imp_build *build, const char *bytes, size_t size);
 /* Makes the recording as long as this, for an event that is not added. */
 void imp_build_extend(imp_build *build, uint64_t begin_ns, uint64_t end_ns);
 
-/* The number of the process that the system calls `id`. */
-uint32_t imp_build_process(imp_build *build, uint32_t id);
+/* The number of the process with this key, added with the system's number if it is new.
+ * IMP_NOTHING without memory. */
+uint32_t imp_build_process(imp_build *build, uint64_t key, uint32_t id);
 
-/* The row with this key, which the caller makes from process and thread. Valid until the next call.
- * NULL without memory. */
-imp_row *imp_build_row(imp_build *build, uint64_t key, uint32_t process_id, uint32_t thread_id);
+/* The row with this key, which the caller makes from process and thread, added to the process of
+ * this number if it is new. Valid until the next call. NULL without memory. */
+imp_row *imp_build_row(imp_build *build, uint64_t key, uint32_t process, uint32_t thread_id);
 
 /* ======== Host ======== */
-
-/* What a span shows. Strings of the trace; 0: none. */
-typedef struct imp_what {
-    uint32_t name;
-    uint32_t category;
-    uint32_t file;
-    uint32_t line;
-    uint32_t filter; /* of a host activity: one TAKT_TIMING_ bit */
-    uint32_t device; /* of a host activity */
-    takt_site_kind kind;
-} imp_what;
 
 /* The end of a span that has not ended yet. */
 #define IMP_OPEN UINT64_MAX
@@ -155,7 +175,8 @@ void imp_build_wait(imp_build *build, const tkt_wait *wait, uint32_t process);
 void imp_build_overhead(imp_build *build, const char *name, uint32_t thread, uint64_t begin_ns,
                         uint64_t end_ns);
 
-/* Says which grid a call launched. */
+/* Says which grid a call launched. If calls of two processes have this id, none of theirs counts.
+ */
 void imp_build_grid(imp_build *build, uint32_t correlation, const imp_grid *grid);
 
 /* Adds an allocation or a free. `device` of `memory` is a label, or 0 for the host. */

@@ -35,17 +35,32 @@ tkt_device *imp_build_device(imp_build *build, uint64_t ordinal)
 
 /* ---- Activities ------------------------------------------------------------------------------ */
 
-/* Sets the label, and for kernels whether they are a library's. */
+/* Kernels of one name have the same label, and are all a library's or none is. */
+static void set_kernel_label(imp_build *build, tkt_shape *shape)
+{
+    char label[512];
+    uint64_t *known = tkt_map_put(&build->kernel_labels, shape->name);
+    build->is_short |= !known;
+    if (!known)
+        return;
+    if (!*known) {
+        uint64_t filter =
+            tkt_name_classify(tkt_trace_text(build->trace, shape->name), label, sizeof label);
+        *known = filter << 32 | imp_build_string(build, label, strlen(label));
+    }
+    shape->filter = (uint32_t)(*known >> 32);
+    shape->label = (uint32_t)*known;
+}
+
 static void set_label(imp_build *build, tkt_shape *shape)
 {
     char label[512];
-    if (shape->filter == TAKT_TIMING_KERNEL)
-        shape->filter =
-            tkt_name_classify(tkt_trace_text(build->trace, shape->name), label, sizeof label);
-    else
-        tkt_activity_label(label, sizeof label, shape->filter,
-                           shape->filter == TAKT_TIMING_MEMCPY ? tkt_copy_name(shape->copy_kind)
-                                                               : "");
+    if (shape->filter == TAKT_TIMING_KERNEL) {
+        set_kernel_label(build, shape);
+        return;
+    }
+    tkt_activity_label(label, sizeof label, shape->filter,
+                       shape->filter == TAKT_TIMING_MEMCPY ? tkt_copy_name(shape->copy_kind) : "");
     shape->label = imp_build_string(build, label, strlen(label));
 }
 
@@ -144,12 +159,14 @@ void imp_build_occupancy(imp_build *build, imp_work *work)
 void imp_build_grid(imp_build *build, uint32_t correlation, const imp_grid *grid)
 {
     uint64_t *index = tkt_map_put(&build->grid_index, correlation);
-    imp_grid *added = index ? TKT_ARRAY_ADD(&build->grids) : NULL;
+    imp_grid *known = index && *index ? &build->grids.items[*index - 1] : NULL;
+    imp_grid *added = known ? known : index ? TKT_ARRAY_ADD(&build->grids) : NULL;
     build->is_short |= !added;
     if (!added)
         return;
-    *added = *grid;
-    *index = build->grids.count;
+    bool is_of_two = known && known->process != grid->process;
+    *added = is_of_two ? (imp_grid){.process = IMP_NOTHING} : *grid;
+    *index = (uint64_t)(added - build->grids.items) + 1;
 }
 
 takt_status imp_finish_grids(imp_build *build)

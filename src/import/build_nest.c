@@ -36,10 +36,30 @@ static int compare_ends(const void *a, const void *b)
     return x->parent < y->parent ? -1 : 1;
 }
 
+/* Sorts into a new array: the events of several tables or writers interleave, and tkt_order_apply()
+ * would go back and forth through all of the memory. */
+static takt_status order_by_begin(tkt_spans *spans)
+{
+    uint32_t *places;
+    takt_status status = tkt_order_find(TKT_ORDER_ITEMS(spans, 0), &places);
+    tkt_span *sorted = places ? tkt_alloc(spans->count * sizeof *sorted) : NULL;
+    for (size_t i = 0; i < spans->count && sorted; i++)
+        sorted[i] = spans->items[places[i]];
+    if (places && !sorted)
+        status = TAKT_NO_MEMORY;
+    tkt_free(places);
+    if (!sorted)
+        return status;
+    tkt_free(spans->items);
+    spans->items = sorted;
+    spans->capacity = spans->count;
+    return TAKT_OK;
+}
+
 /* By begin, then the longer first, then as in the file. */
 static takt_status order(tkt_spans *spans)
 {
-    takt_status status = tkt_order_by_time(TKT_ORDER_ITEMS(spans, 0));
+    takt_status status = order_by_begin(spans);
     for (size_t i = 0, end; i < spans->count && status == TAKT_OK; i = end) {
         bool is_ordered = true;
         for (end = i + 1;

@@ -7,7 +7,8 @@
 
 /* Opens a file that Takt wrote, torch.profiler's JSON, Takt's Chrome files (all three also packed
  * with gzip), or what `nsys export --type sqlite` wrote. Recognises them by their content. The
- * caller frees *out with takt_trace_release(). Fails as takt_trace_open() does. */
+ * caller frees *out with takt_trace_release(). Fails as takt_trace_open() does. With a trace,
+ * error->message is empty, or tells what was left out. */
 takt_status imp_open(const char *path, takt_trace **out, takt_error *error);
 
 #endif

@@ -11,11 +11,18 @@
 
 /* ---- The window over the file ---------------------------------------------------------------- */
 
-/* Reads on so that there are more bytes than now; false at the end of the file. */
+#define MOST_BYTES ((size_t)256 << 20) /* of an event, or a member before the events */
+#define MOST_TEXT  "256 MiB"
+
+/* Reads on so that there are more bytes than now; false at the end of the file, and if a value that
+ * does not end would fill the memory. */
 static bool grow(imp_json *json)
 {
     size_t left = tkt_input_left(json->input);
-    tkt_input_need(json->input, 2 * left + 4096);
+    if (left >= MOST_BYTES)
+        return false;
+    size_t wanted = 2 * left + 4096;
+    tkt_input_need(json->input, wanted < MOST_BYTES ? wanted : MOST_BYTES);
     return tkt_input_left(json->input) > left;
 }
 
@@ -38,7 +45,8 @@ static const uint8_t *find(const uint8_t *from, const uint8_t *end, const char *
 
 /* ---- Events that are broken ------------------------------------------------------------------ */
 
-#define PHASE "\"ph\""
+#define PHASE      "\"ph\""
+#define KEPT_BYTES 4096u /* before a "ph", where the brace of its event is */
 
 /* True for bytes that hold the begin of a second event: then the first one lacks its end. */
 static bool runs_on(const uint8_t *begin, const uint8_t *end)
@@ -47,19 +55,24 @@ static bool runs_on(const uint8_t *begin, const uint8_t *end)
     return first && find(first + 1, end, PHASE);
 }
 
-/* Finds the first "ph" from `offset` on, counted from the window's begin. False if there is none.
- */
-static bool find_phase(imp_json *json, size_t offset, size_t *found)
+/* Finds the next "ph", counted from the window's begin. Lets go of the bytes before it, but for the
+ * last ones. False at the end of the file. */
+static bool find_phase(imp_json *json, size_t *found)
 {
     tkt_input_window *window = &json->input->window;
-    for (;;) {
-        const uint8_t *phase = find(window->at + offset, window->end, PHASE);
+    for (size_t seen = 0;;) {
+        const uint8_t *phase = find(window->at + seen, window->end, PHASE);
         if (phase) {
             *found = (size_t)(phase - window->at);
             return true;
         }
-        if (!grow(json))
+        size_t left = tkt_input_left(json->input);
+        if (left > KEPT_BYTES)
+            window->at = window->end - KEPT_BYTES;
+        left = tkt_input_left(json->input);
+        if (!tkt_input_need(json->input, left + 1))
             return false;
+        seen = left < sizeof PHASE ? 0 : left - sizeof PHASE; /* half of a "ph" may be there */
     }
 }
 
@@ -68,14 +81,16 @@ static bool find_phase(imp_json *json, size_t offset, size_t *found)
 static bool skip_event(imp_json *json, bool has_begun)
 {
     tkt_input_window *window = &json->input->window;
-    size_t own = 0, next;
+    size_t phase;
     json->build.trace->losses[TAKT_LOSS_SKIPPED_EVENTS]++;
-    if (has_begun && !find_phase(json, 0, &own))
+    json->is_skipping = true;
+    if (has_begun && find_phase(json, &phase))
+        window->at += phase + sizeof PHASE - 1;
+    if (!find_phase(json, &phase))
         return false;
-    if (!find_phase(json, own + has_begun, &next))
-        return false;
-    const uint8_t *brace = memrchr(window->at + own, '{', next - own);
-    window->at = brace ? brace + 1 : window->at + next;
+    const uint8_t *brace = memrchr(window->at, '{', phase);
+    window->at = brace ? brace + 1 : window->at + phase;
+    json->is_skipping = false;
     return true;
 }
 
@@ -90,6 +105,15 @@ static imp_result scan_either_way(imp_json *json, const uint8_t **at, const uint
         return result;
     *at = begin;
     return imp_scan_object(at, end, IMP_QUOTES_LOOSE, &json->object);
+}
+
+/* A note beside the trace. The first such event is named, all are counted. */
+static void tell_too_large(const imp_json *json)
+{
+    const tkt_input *input = json->input;
+    if (input->error && !input->error->message[0])
+        tkt_error_set(input->error, TAKT_OK, "%s: byte %llu: left out an event of more than %s",
+                      input->name, (unsigned long long)json->event_offset, MOST_TEXT);
 }
 
 #define USUAL_BYTES 4096u /* more than most events have */
@@ -107,17 +131,40 @@ static imp_result scan_event(imp_json *json)
             return IMP_BAD;
         if (result == IMP_MORE && (left > most || grow(json)))
             continue;
+        if (result == IMP_MORE && left >= MOST_BYTES) {
+            tell_too_large(json);
+            return IMP_BAD;
+        }
         if (result == IMP_DONE)
             window->at = at;
         return result;
     }
 }
 
+/* True at the end of a file that ends as JSON does. */
+static bool is_closed(const tkt_input *input)
+{
+    const uint8_t *at = input->window.end;
+    while (at > input->window.at && imp_skip_space(at - 1, at) == at)
+        at--;
+    return at > input->window.at && (at[-1] == '}' || at[-1] == ']');
+}
+
+/* Not after a broken event at the end of a file that is whole. */
 static void take_cut(imp_json *json)
 {
     bool is_zero;
+    if (json->is_skipping && is_closed(json->input))
+        return;
+    tkt_input_drain(json->input, &is_zero);
     json->is_cut = true;
-    json->cut_bytes = tkt_input_drain(json->input, &is_zero);
+    json->cut_bytes = json->input->end_offset - json->event_offset;
+}
+
+/* Notes where the next event begins: `behind` bytes before what is unread. */
+static void note_event(imp_json *json, size_t behind)
+{
+    json->event_offset = tkt_input_offset(json->input, json->input->window.at) - behind;
 }
 
 /* Takes events, each from behind its brace, as long as one follows a broken one. False at the end
@@ -125,12 +172,14 @@ static void take_cut(imp_json *json)
 static bool take_event(imp_json *json)
 {
     for (;;) {
+        note_event(json, 1);
         imp_result result = scan_event(json);
         if (result == IMP_MORE)
             return false;
         if (result == IMP_DONE) {
-            if (!imp_json_take(json))
-                json->build.trace->losses[TAKT_LOSS_SKIPPED_EVENTS]++;
+            bool is_taken = imp_json_take(json);
+            json->has_event |= is_taken;
+            json->build.trace->losses[TAKT_LOSS_SKIPPED_EVENTS] += !is_taken;
             return true;
         }
         if (!skip_event(json, true))
@@ -143,6 +192,7 @@ static bool take_events(imp_json *json)
 {
     for (;;) {
         int next = peek(json);
+        note_event(json, 0);
         if (next == -1)
             return false;
         if (next == ']') {
@@ -184,6 +234,7 @@ static void take_ranks(imp_json *json, const imp_value *value)
     }
 }
 
+/* NaN: unknown. */
 static double real_of(const imp_object *object, const char *key)
 {
     double value;
@@ -199,6 +250,35 @@ static void take_losses(imp_json *json, const imp_value *value)
     for (int i = 0; i < TAKT_LOSS_COUNT; i++)
         if (imp_integer(imp_find(&losses, takt_loss_name((takt_loss)i)), &count) && count > 0)
             json->build.trace->losses[i] += (uint64_t)count;
+}
+
+static uint64_t count_of(const imp_object *object, const char *key)
+{
+    int64_t value;
+    return imp_integer(imp_find(object, key), &value) && value > 0 ? (uint64_t)value : 0;
+}
+
+/* The steps of Takt's run, also those that were not recorded. */
+static void take_all_steps(imp_json *json, const imp_value *value)
+{
+    imp_object members;
+    int64_t pairs[2 * TKT_HISTOGRAM_BUCKETS];
+    tkt_all_steps *steps = &json->build.trace->all_steps;
+    if (!scan_inside(value, &members))
+        return;
+    steps->simulated_seconds = fmax(real_of(&members, "simulated_seconds"), 0);
+    steps->stats.count = count_of(&members, "count");
+    steps->stats.total_ns = count_of(&members, "total_ns");
+    steps->stats.max_ns = count_of(&members, "max_ns");
+    steps->stats.sum_squares = fmax(real_of(&members, "sum_squares"), 0);
+    if (steps->stats.count)
+        steps->stats.min_ns = count_of(&members, "min_ns");
+    size_t count = imp_integers(imp_find(&members, "histogram"), pairs, 2 * TKT_HISTOGRAM_BUCKETS);
+    for (size_t i = 0; i + 1 < count; i += 2)
+        if (pairs[i] >= 0 && pairs[i] < TKT_HISTOGRAM_BUCKETS && pairs[i + 1] > 0 &&
+            pairs[i + 1] <= UINT32_MAX)
+            steps->histogram.buckets[pairs[i]] = (uint32_t)pairs[i + 1];
+    json->build.has_all_steps = true;
 }
 
 /* What Takt says of its own recording. */
@@ -225,11 +305,12 @@ static void take_takt(imp_json *json, const imp_value *value)
     if (imp_integer(imp_find(&info, "cycle"), &cycle) && cycle > 0 && cycle <= UINT32_MAX)
         facts->cycle = (uint32_t)cycle;
     take_losses(json, imp_find(&info, "losses"));
+    take_all_steps(json, imp_find(&info, "all_steps"));
 }
 
 static void take_member(imp_json *json, const imp_value *key, const imp_value *value)
 {
-    if (imp_is(key, "deviceProperties"))
+    if (imp_is(key, "deviceProperties") || imp_is(key, "computeProperties"))
         imp_json_take_devices(json, value);
     else if (imp_is(key, "distributedInfo"))
         take_ranks(json, value);
@@ -278,6 +359,16 @@ static bool resume(imp_json *json)
     return true;
 }
 
+/* Why there is no list of events. */
+static const char *problem_of(const imp_json *json, imp_result result)
+{
+    if (result != IMP_MORE)
+        return "the JSON is malformed before \"traceEvents\"";
+    return tkt_input_left(json->input) < MOST_BYTES ? "the file ends before \"traceEvents\""
+                                                    : "a value of more than " MOST_TEXT
+                                                      " before \"traceEvents\"";
+}
+
 /* Reads the object around the list of events. */
 static bool take_object(imp_json *json)
 {
@@ -309,8 +400,7 @@ static bool take_object(imp_json *json)
         } else if (result == IMP_DONE) {
             take_member(json, &key, &value);
         } else if (!has_events) {
-            return bad(json, result == IMP_MORE ? "the file ends before \"traceEvents\""
-                                                : "the JSON is malformed before \"traceEvents\"");
+            return bad(json, problem_of(json, result));
         } else if (result == IMP_MORE || !resume(json)) {
             return true; /* what follows the events is not needed */
         }
@@ -361,6 +451,8 @@ static takt_status read_all(imp_json *json, takt_trace **out)
     } else if (is_good) {
         is_good = take_object(json);
     }
+    if (is_good && !json->has_event && json->build.trace->losses[TAKT_LOSS_SKIPPED_EVENTS])
+        is_good = bad(json, "JSON without events that torch.profiler or Takt writes");
     if (!is_good || input->status != TAKT_OK)
         return input->status;
     return json->build.is_short ? TAKT_NO_MEMORY : finish(json, out);

@@ -30,6 +30,9 @@ typedef struct imp_json {
     imp_object args;   /* and its arguments; empty without any */
     bool is_takt;      /* Takt wrote the file */
     bool is_cut;
+    bool has_event;        /* one that is understood */
+    bool is_skipping;      /* a broken event, whose end was not found yet */
+    uint64_t event_offset; /* of the event being read */
     uint64_t cut_bytes;
     int64_t base_ns;          /* CLOCK_REALTIME of time 0 */
     char *text;               /* the last text that had escapes, */
@@ -42,7 +45,8 @@ typedef struct imp_json {
     uint32_t shapes_key;
 } imp_json;
 
-/* Reads the file. Fails as tkt_trace_read_input() does. */
+/* Reads the file. Fails as tkt_trace_read_input() does. If it leaves out an event that is too
+ * large, input->error says so although the trace is there. */
 takt_status imp_json_read(tkt_input *input, takt_trace **out);
 
 /* ======== Parts ======== */

@@ -90,7 +90,7 @@ static bool begin_work(imp_json *json, const imp_event *event, uint32_t filter, 
                        .device = (uint32_t)number,
                        .context = (uint32_t)imp_json_uint(json, "context"),
                        .stream = stream_of(json, event),
-                       .correlation = (uint32_t)imp_json_uint(json, "correlation"),
+                       .correlation = imp_json_id(imp_json_arg(json, "correlation")),
                        .process = IMP_NOTHING};
     work->shape.filter = filter;
     return true;
@@ -214,7 +214,7 @@ bool imp_json_take_wait(imp_json *json, const imp_event *event)
     int64_t stream = 0, record = 0;
     tkt_wait wait = {.begin_ns = event->begin_ns,
                      .end_ns = event->end_ns,
-                     .correlation = (uint32_t)imp_json_uint(json, "correlation"),
+                     .correlation = imp_json_id(imp_json_arg(json, "correlation")),
                      .context = (uint32_t)imp_json_uint(json, "context"),
                      .event = (uint32_t)imp_json_uint(json, "wait_on_cuda_event_id")};
     for (uint32_t kind = TAKT_WAIT_EVENT; kind <= TAKT_WAIT_CONTEXT; kind++)

@@ -45,12 +45,22 @@ uint32_t imp_json_id(const imp_value *value)
     return imp_integer(value, &id) && id > 0 && id < UINT32_MAX ? (uint32_t)id : 0;
 }
 
+/* Processes and threads may have texts as numbers, such as "rank 0": then that is their name. */
 imp_row *imp_json_row(imp_json *json, const imp_event *event)
 {
-    uint64_t process = tkt_hash_bytes(event->process.bytes, event->process.size);
+    uint64_t key = tkt_hash_bytes(event->process.bytes, event->process.size);
     uint64_t thread = tkt_hash_bytes(event->thread.bytes, event->thread.size);
-    return imp_build_row(&json->build, tkt_hash_u64(process) ^ thread, imp_json_id(&event->process),
-                         imp_json_id(&event->thread));
+    uint32_t number = imp_build_process(&json->build, key, imp_json_id(&event->process));
+    imp_row *row = imp_build_row(&json->build, tkt_hash_u64(key) ^ thread, number,
+                                 imp_json_id(&event->thread));
+    if (!row)
+        return NULL;
+    imp_process *process = &json->build.processes.items[number];
+    if (!process->id && !process->name)
+        process->name = imp_json_string(json, &event->process);
+    if (!row->thread_id && !row->name)
+        row->name = imp_json_string(json, &event->thread);
+    return row;
 }
 
 /* ---- Events without a duration --------------------------------------------------------------- */

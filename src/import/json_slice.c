@@ -208,10 +208,10 @@ static bool take_annotation(imp_json *json, const imp_event *event, imp_what *wh
 
 /* ---- Calls ----------------------------------------------------------------------------------- */
 
-static void take_grid(imp_json *json, uint32_t correlation)
+static void take_grid(imp_json *json, const imp_row *row, uint32_t correlation)
 {
     int64_t grid[3] = {0}, block[3] = {0};
-    imp_grid of;
+    imp_grid of = {.process = row->process};
     if (imp_integers(imp_json_arg(json, "grid"), grid, 3) != 3 ||
         imp_integers(imp_json_arg(json, "block"), block, 3) != 3)
         return;
@@ -231,8 +231,8 @@ static bool take_call(imp_json *json, const imp_event *event, imp_what *what)
     uint32_t span = imp_build_span(&json->build, row, what, event->begin_ns, event->end_ns);
     imp_integer(imp_json_arg(json, "result"), &result);
     imp_build_call(&json->build, row, span, correlation, (int32_t)result);
-    if (correlation)
-        take_grid(json, correlation);
+    if (correlation && row)
+        take_grid(json, row, correlation);
     return true;
 }
 

@@ -2,6 +2,7 @@
 #include "import/nsys.h"
 
 #include "base/error.h"
+#include "base/file.h"
 #include "base/text.h"
 
 #include <stdio.h>
@@ -18,11 +19,38 @@ static bool fail(imp_nsys *nsys, takt_status status, const char *problem)
     return false;
 }
 
+static bool fail_without_memory(imp_nsys *nsys)
+{
+    return fail(nsys, TAKT_NO_MEMORY, takt_status_text(TAKT_NO_MEMORY));
+}
+
+/* What SQLite's code means for a file of Nsight Systems'. */
+static const char *meaning_of(int code)
+{
+    switch (code) {
+    case SQLITE_CORRUPT:
+    case SQLITE_NOTADB:
+    case SQLITE_INTERRUPT: /* by count_work() */
+        return "the file is damaged or cut off";
+    case SQLITE_BUSY:
+    case SQLITE_LOCKED:
+    case SQLITE_READONLY: /* there is a journal */
+        return "another program is writing the file, or was stopped before it was done";
+    default:
+        return "SQLite cannot read the file";
+    }
+}
+
 static bool fail_of_sqlite(imp_nsys *nsys)
 {
-    int code = sqlite3_errcode(nsys->db);
-    return code == SQLITE_NOMEM ? fail(nsys, TAKT_NO_MEMORY, takt_status_text(TAKT_NO_MEMORY))
-                                : fail(nsys, TAKT_BAD_TRACE, sqlite3_errmsg(nsys->db));
+    char text[512];
+    int code = sqlite3_errcode(nsys->db) & 0xFF;
+    if (code == SQLITE_NOMEM)
+        return fail_without_memory(nsys);
+    snprintf(text, sizeof text, "%s (%.200s%s%s). Export it again: nsys export --type sqlite",
+             meaning_of(code), sqlite3_errmsg(nsys->db), nsys->table ? ", table " : "",
+             nsys->table ? nsys->table->name : "");
+    return fail(nsys, TAKT_BAD_TRACE, text);
 }
 
 static bool fail_of_column(imp_nsys *nsys, const imp_table *table, const imp_column *column)
@@ -61,12 +89,17 @@ static bool has_column(imp_nsys *nsys, const char *table, const char *column)
     return has_row(nsys, "SELECT 1 FROM pragma_table_info(?) WHERE name = ?", table, column);
 }
 
+/* Rows come as the arguments of an aggregate, which SQLite calls within its loop over the table:
+ * with sqlite3_step() and sqlite3_column_int64(), reading the same values takes 1.6 times as long.
+ */
+#define TAKE "takt_take"
+
 /* The query for the columns that the table has, and the others' fallbacks. The caller frees it with
  * sqlite3_free(); NULL after a failure. */
 static char *query_of(imp_nsys *nsys, const imp_table *table)
 {
     sqlite3_str *sql = sqlite3_str_new(nsys->db);
-    sqlite3_str_appendall(sql, "SELECT ");
+    sqlite3_str_appendall(sql, "SELECT " TAKE "(");
     for (size_t i = 0; i < table->column_count; i++) {
         const imp_column *column = &table->columns[i];
         bool is_there = has_column(nsys, table->name, column->name);
@@ -78,38 +111,48 @@ static char *query_of(imp_nsys *nsys, const imp_table *table)
         else
             sqlite3_str_appendall(sql, column->fallback ? column->fallback : "NULL");
     }
-    sqlite3_str_appendf(sql, " FROM \"%w\"", table->name);
+    sqlite3_str_appendf(sql, ") FROM \"%w\"", table->name);
+    if (table->condition)
+        sqlite3_str_appendf(sql, " WHERE %s", table->condition);
     char *text = sqlite3_str_finish(sql);
     if (!text)
-        fail(nsys, TAKT_NO_MEMORY, takt_status_text(TAKT_NO_MEMORY));
+        fail_without_memory(nsys);
     if (nsys->status == TAKT_OK)
         return text;
     sqlite3_free(text);
     return NULL;
 }
 
+static void take_row(sqlite3_context *context, int count, sqlite3_value **row)
+{
+    imp_nsys *nsys = sqlite3_user_data(context);
+    (void)count;
+    nsys->table->take(nsys, row);
+    if (nsys->build.is_short)
+        sqlite3_result_error_nomem(context);
+}
+
+static void end_rows(sqlite3_context *context)
+{
+    (void)context;
+}
+
 static bool read_table(imp_nsys *nsys, const imp_table *table)
 {
-    sqlite3_stmt *row = NULL;
+    sqlite3_stmt *query = NULL;
+    nsys->table = table;
     if (!has_table(nsys, table->name))
         return nsys->status == TAKT_OK;
     char *sql = query_of(nsys, table);
     if (!sql)
         return false;
-    int code = sqlite3_prepare_v2(nsys->db, sql, -1, &row, NULL);
+    int code = sqlite3_prepare_v2(nsys->db, sql, -1, &query, NULL);
     sqlite3_free(sql);
-    while (code == SQLITE_OK || code == SQLITE_ROW) {
-        code = sqlite3_step(row);
-        if (code == SQLITE_ROW && !nsys->build.is_short)
-            table->take(nsys, row);
-        else if (code == SQLITE_ROW)
-            code = SQLITE_NOMEM;
-    }
-    if (nsys->build.is_short)
-        fail(nsys, TAKT_NO_MEMORY, takt_status_text(TAKT_NO_MEMORY));
-    else if (code != SQLITE_DONE)
+    while (code == SQLITE_OK || code == SQLITE_ROW)
+        code = sqlite3_step(query);
+    if (code != SQLITE_DONE)
         fail_of_sqlite(nsys);
-    sqlite3_finalize(row);
+    sqlite3_finalize(query);
     return nsys->status == TAKT_OK;
 }
 
@@ -129,43 +172,84 @@ uint32_t imp_nsys_string(const imp_nsys *nsys, int64_t id)
     return string ? (uint32_t)*string : 0;
 }
 
-uint64_t imp_column_u64(sqlite3_stmt *row, int column)
+uint64_t imp_column_u64(sqlite3_value **row, int column)
 {
-    int64_t value = sqlite3_column_int64(row, column);
+    int64_t value = sqlite3_value_int64(row[column]);
     return value > 0 ? (uint64_t)value : 0;
 }
 
-uint32_t imp_column_u32(sqlite3_stmt *row, int column)
+uint32_t imp_column_u32(sqlite3_value **row, int column)
 {
     uint64_t value = imp_column_u64(row, column);
     return value <= UINT32_MAX ? (uint32_t)value : 0;
 }
 
-bool imp_nsys_times(imp_nsys *nsys, sqlite3_stmt *row, uint64_t *begin_ns, uint64_t *end_ns)
+bool imp_nsys_time(imp_nsys *nsys, sqlite3_value **row, int column, uint64_t *ns)
 {
-    int64_t begin = sqlite3_column_int64(row, 0), end = sqlite3_column_int64(row, 1);
-    bool is_possible = begin >= 0 && end >= begin;
-    nsys->build.trace->losses[TAKT_LOSS_CLOCK] += !is_possible;
-    *begin_ns = (uint64_t)begin;
-    *end_ns = (uint64_t)end;
-    return is_possible;
+    bool is_number = sqlite3_value_type(row[column]) == SQLITE_INTEGER ||
+                     sqlite3_value_numeric_type(row[column]) == SQLITE_INTEGER;
+    int64_t time = sqlite3_value_int64(row[column]);
+    *ns = (uint64_t)time;
+    if (is_number && time >= 0)
+        return true;
+    nsys->build.trace->losses[is_number ? TAKT_LOSS_CLOCK : TAKT_LOSS_SKIPPED_EVENTS]++;
+    return false;
+}
+
+bool imp_nsys_times(imp_nsys *nsys, sqlite3_value **row, uint64_t *begin_ns, uint64_t *end_ns)
+{
+    if (!imp_nsys_time(nsys, row, 0, begin_ns) || !imp_nsys_time(nsys, row, 1, end_ns))
+        return false;
+    if (*end_ns >= *begin_ns)
+        return true;
+    nsys->build.trace->losses[TAKT_LOSS_CLOCK]++;
+    return false;
+}
+
+uint32_t imp_nsys_process(imp_nsys *nsys, uint64_t global)
+{
+    /* The bits above the process's tell its machine. */
+    return imp_build_process(&nsys->build, global >> 24, (uint32_t)(global >> 24) & 0xFFFFFFu);
 }
 
 imp_row *imp_nsys_row(imp_nsys *nsys, uint64_t global_thread)
 {
-    return imp_build_row(&nsys->build, global_thread, imp_nsys_process(global_thread),
+    return imp_build_row(&nsys->build, global_thread, imp_nsys_process(nsys, global_thread),
                          (uint32_t)global_thread & 0xFFFFFFu);
 }
 
 /* ---- The whole ------------------------------------------------------------------------------- */
 
+#define OPERATIONS 100000 /* of SQLite, between two calls of count_work() */
+
+/* Stops SQLite where a damaged file would keep it busy for ever. A row of 40 columns takes 100
+ * operations, and at least 40 bytes. */
+static int count_work(void *user)
+{
+    imp_nsys *nsys = user;
+    return nsys->work_left-- == 0;
+}
+
+static bool open_database(imp_nsys *nsys)
+{
+    int code =
+        sqlite3_open_v2(nsys->path, &nsys->db, SQLITE_OPEN_READONLY | SQLITE_OPEN_NOMUTEX, NULL);
+    if (code == SQLITE_OK)
+        code = sqlite3_create_function(nsys->db, TAKE, -1, SQLITE_UTF8, nsys, NULL, take_row,
+                                       end_rows);
+    nsys->work_left = 1000 + tkt_file_bytes(nsys->path) / (OPERATIONS / 32);
+    sqlite3_progress_handler(nsys->db, OPERATIONS, count_work, nsys);
+    if (code == SQLITE_OK)
+        return true;
+    return nsys->db ? fail_of_sqlite(nsys) : fail_without_memory(nsys);
+}
+
 static bool read_all(imp_nsys *nsys)
 {
     if (imp_build_init(&nsys->build) != TAKT_OK)
-        return fail(nsys, TAKT_NO_MEMORY, takt_status_text(TAKT_NO_MEMORY));
-    if (sqlite3_open_v2(nsys->path, &nsys->db, SQLITE_OPEN_READONLY | SQLITE_OPEN_NOMUTEX, NULL) !=
-        SQLITE_OK)
-        return nsys->db ? fail_of_sqlite(nsys) : fail(nsys, TAKT_NO_MEMORY, "out of memory");
+        return fail_without_memory(nsys);
+    if (!open_database(nsys))
+        return false;
     if (!has_table(nsys, "StringIds"))
         return fail(nsys, TAKT_BAD_TRACE,
                     "an SQLite file that Nsight Systems did not write: it has no table StringIds. "
@@ -183,7 +267,7 @@ takt_status imp_nsys_read(const char *path, takt_trace **out, takt_error *error)
         nsys.build.trace->facts.realtime_offset_ns = nsys.real_ns;
         if (imp_build_finish(&nsys.build, tkt_base_name(path), "Nsight Systems (imported)", out) !=
             TAKT_OK)
-            fail(&nsys, TAKT_NO_MEMORY, takt_status_text(TAKT_NO_MEMORY));
+            fail_without_memory(&nsys);
     }
     tkt_map_fini(&nsys.strings);
     tkt_map_fini(&nsys.calls);

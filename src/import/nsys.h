@@ -16,14 +16,16 @@ takt_status imp_nsys_read(const char *path, takt_trace **out, takt_error *error)
 
 typedef struct imp_nsys {
     sqlite3 *db;
+    const struct imp_table *table; /* being read */
     const char *path;
     takt_error *error;
     takt_status status;
     imp_build build;
     tkt_map strings;    /* id in the file -> string of the trace */
     tkt_map calls;      /* id of a name -> category << 32 | name, strings of the trace */
-    tkt_map domains;    /* NVTX domain -> string */
-    tkt_map categories; /* NVTX domain << 32 | category -> string */
+    tkt_map domains;    /* process and NVTX domain -> string */
+    tkt_map categories; /* process, domain and category -> string */
+    uint64_t work_left; /* see count_work() */
     int64_t real_ns;    /* CLOCK_REALTIME of time 0 */
 } imp_nsys;
 
@@ -36,15 +38,17 @@ typedef struct imp_column {
 /* A table to read: each row goes to `take`, with the columns in this order. */
 typedef struct imp_table {
     const char *name;
+    const char *condition; /* SQL; NULL: all rows */
     const imp_column *columns;
     size_t column_count;
-    void (*take)(imp_nsys *nsys, sqlite3_stmt *row);
+    void (*take)(imp_nsys *nsys, sqlite3_value **row);
 } imp_table;
 
-#define IMP_TABLE(name, columns, take)                                                             \
+#define IMP_ROWS(name, condition, columns, take)                                                   \
     {                                                                                              \
-        name, columns, sizeof(columns) / sizeof *(columns), take                                   \
+        name, condition, columns, sizeof(columns) / sizeof *(columns), take                        \
     }
+#define IMP_TABLE(name, columns, take) IMP_ROWS(name, NULL, columns, take)
 
 /* The tables: names and processes first, since the others refer to them. */
 extern const imp_table imp_nsys_names[];
@@ -58,17 +62,15 @@ extern const size_t imp_nsys_device_count;
 uint32_t imp_nsys_string(const imp_nsys *nsys, int64_t id);
 
 /* A column as a number that fits; 0 for NULL and negative numbers. */
-uint64_t imp_column_u64(sqlite3_stmt *row, int column);
-uint32_t imp_column_u32(sqlite3_stmt *row, int column);
+uint64_t imp_column_u64(sqlite3_value **row, int column);
+uint32_t imp_column_u32(sqlite3_value **row, int column);
 
-/* Reads a begin and an end. False for times that cannot be: a loss. */
-bool imp_nsys_times(imp_nsys *nsys, sqlite3_stmt *row, uint64_t *begin_ns, uint64_t *end_ns);
+/* Reads a time, or a begin and an end. False for times that cannot be: a loss. */
+bool imp_nsys_time(imp_nsys *nsys, sqlite3_value **row, int column, uint64_t *ns);
+bool imp_nsys_times(imp_nsys *nsys, sqlite3_value **row, uint64_t *begin_ns, uint64_t *end_ns);
 
 /* The number of the process in one of the file's global ids of threads and processes. */
-static inline uint32_t imp_nsys_process(uint64_t global)
-{
-    return (uint32_t)(global >> 24) & 0xFFFFFFu;
-}
+uint32_t imp_nsys_process(imp_nsys *nsys, uint64_t global);
 
 /* The row of a thread, by its global id. */
 imp_row *imp_nsys_row(imp_nsys *nsys, uint64_t global_thread);

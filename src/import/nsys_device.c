@@ -23,15 +23,23 @@ enum {
 };
 
 /* The number of the activity's process, if the file names it. */
-static uint32_t process_of(imp_nsys *nsys, sqlite3_stmt *row)
+static uint32_t process_of(imp_nsys *nsys, sqlite3_value **row)
 {
     uint64_t global = imp_column_u64(row, PROCESS);
-    return global ? imp_build_process(&nsys->build, imp_nsys_process(global)) : IMP_NOTHING;
+    return global ? imp_nsys_process(nsys, global) : IMP_NOTHING;
 }
 
-static bool begin_work(imp_nsys *nsys, sqlite3_stmt *row, uint32_t filter, imp_work *work)
+/* UINT32_MAX, which no device has, for what is no number of a device. */
+static uint32_t device_of(sqlite3_value **row)
 {
-    *work = (imp_work){.device = imp_column_u32(row, DEVICE),
+    int64_t number = sqlite3_value_int64(row[DEVICE]);
+    bool is_number = sqlite3_value_numeric_type(row[DEVICE]) == SQLITE_INTEGER;
+    return is_number && number >= 0 && number < UINT32_MAX ? (uint32_t)number : UINT32_MAX;
+}
+
+static bool begin_work(imp_nsys *nsys, sqlite3_value **row, uint32_t filter, imp_work *work)
+{
+    *work = (imp_work){.device = device_of(row),
                        .context = imp_column_u32(row, CONTEXT),
                        .stream = imp_column_u32(row, STREAM),
                        .correlation = imp_column_u32(row, CORRELATION),
@@ -57,15 +65,15 @@ static const imp_column kernel_columns[] = {COMMON,
                                             {"localMemoryPerThread", "0"},
                                             {"graphNodeId", "0"}};
 
-static void take_kernel(imp_nsys *nsys, sqlite3_stmt *row)
+static void take_kernel(imp_nsys *nsys, sqlite3_value **row)
 {
     imp_work work;
     if (!begin_work(nsys, row, TAKT_TIMING_KERNEL, &work))
         return;
     tkt_shape *shape = &work.shape;
-    shape->name = imp_nsys_string(nsys, sqlite3_column_int64(row, OWN));
+    shape->name = imp_nsys_string(nsys, sqlite3_value_int64(row[OWN]));
     if (!shape->name)
-        shape->name = imp_nsys_string(nsys, sqlite3_column_int64(row, OWN + 1));
+        shape->name = imp_nsys_string(nsys, sqlite3_value_int64(row[OWN + 1]));
     for (int i = 0; i < 3; i++) {
         shape->grid[i] = imp_column_u32(row, OWN + 2 + i);
         shape->block[i] = imp_column_u32(row, OWN + 5 + i);
@@ -89,10 +97,10 @@ static const imp_column copy_columns[] = {COMMON,
                                           {"graphNodeId", "0"}};
 
 /* Kinds of memory count from 0 for pageable here, from 1 in CUPTI. */
-static uint8_t memory_of(sqlite3_stmt *row, int column)
+static uint8_t memory_of(sqlite3_value **row, int column)
 {
-    int64_t kind = sqlite3_column_int64(row, column);
-    bool is_known = sqlite3_column_type(row, column) != SQLITE_NULL && kind >= 0 &&
+    int64_t kind = sqlite3_value_int64(row[column]);
+    bool is_known = sqlite3_value_type(row[column]) != SQLITE_NULL && kind >= 0 &&
                     kind < TAKT_MEMORY_MANAGED_STATIC;
     return is_known ? (uint8_t)(kind + 1) : TAKT_MEMORY_UNKNOWN;
 }
@@ -109,7 +117,7 @@ static void set_copy_kind(tkt_shape *shape, uint32_t kind)
     }
 }
 
-static void take_copy(imp_nsys *nsys, sqlite3_stmt *row)
+static void take_copy(imp_nsys *nsys, sqlite3_value **row)
 {
     imp_work work;
     if (!begin_work(nsys, row, TAKT_TIMING_MEMCPY, &work))
@@ -125,7 +133,7 @@ static void take_copy(imp_nsys *nsys, sqlite3_stmt *row)
 static const imp_column set_columns[] = {
     COMMON, {"bytes", "0"}, {"memKind", "-1"}, {"graphNodeId", "0"}};
 
-static void take_set(imp_nsys *nsys, sqlite3_stmt *row)
+static void take_set(imp_nsys *nsys, sqlite3_value **row)
 {
     imp_work work;
     if (!begin_work(nsys, row, TAKT_TIMING_MEMSET, &work))
@@ -140,7 +148,7 @@ static void take_set(imp_nsys *nsys, sqlite3_stmt *row)
 
 static const imp_column graph_columns[] = {COMMON, {"graphExecId", "0"}, {"graphId", "0"}};
 
-static void take_graph(imp_nsys *nsys, sqlite3_stmt *row)
+static void take_graph(imp_nsys *nsys, sqlite3_value **row)
 {
     imp_work work;
     if (!begin_work(nsys, row, TAKT_TIMING_GRAPH, &work))
@@ -154,7 +162,7 @@ static void take_graph(imp_nsys *nsys, sqlite3_stmt *row)
 
 static const imp_column wait_columns[] = {COMMON, {"syncType", "0"}, {"eventId", "0"}};
 
-static void take_wait(imp_nsys *nsys, sqlite3_stmt *row)
+static void take_wait(imp_nsys *nsys, sqlite3_value **row)
 {
     tkt_wait wait = {.correlation = imp_column_u32(row, CORRELATION),
                      .context = imp_column_u32(row, CONTEXT),

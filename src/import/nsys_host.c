@@ -15,9 +15,9 @@ static void put(imp_nsys *nsys, tkt_map *map, uint64_t key, uint64_t value)
         *at = value;
 }
 
-static uint32_t text_of(imp_nsys *nsys, sqlite3_stmt *row, int column)
+static uint32_t text_of(imp_nsys *nsys, sqlite3_value **row, int column)
 {
-    const char *text = (const char *)sqlite3_column_text(row, column);
+    const char *text = (const char *)sqlite3_value_text(row[column]);
     return text ? imp_build_string(&nsys->build, text, strlen(text)) : 0;
 }
 
@@ -25,25 +25,25 @@ static uint32_t text_of(imp_nsys *nsys, sqlite3_stmt *row, int column)
 
 static const imp_column string_columns[] = {{"id", NULL}, {"value", NULL}};
 
-static void take_string(imp_nsys *nsys, sqlite3_stmt *row)
+static void take_string(imp_nsys *nsys, sqlite3_value **row)
 {
-    put(nsys, &nsys->strings, (uint64_t)sqlite3_column_int64(row, 0), text_of(nsys, row, 1));
+    put(nsys, &nsys->strings, (uint64_t)sqlite3_value_int64(row[0]), text_of(nsys, row, 1));
 }
 
 static const imp_column session_columns[] = {{"utcEpochNs", "0"}};
 
-static void take_session(imp_nsys *nsys, sqlite3_stmt *row)
+static void take_session(imp_nsys *nsys, sqlite3_value **row)
 {
-    nsys->real_ns = sqlite3_column_int64(row, 0);
+    nsys->real_ns = sqlite3_value_int64(row[0]);
 }
 
 static const imp_column thread_columns[] = {{"globalTid", NULL}, {"nameId", NULL}};
 
-static void take_thread(imp_nsys *nsys, sqlite3_stmt *row)
+static void take_thread(imp_nsys *nsys, sqlite3_value **row)
 {
     imp_row *thread = imp_nsys_row(nsys, imp_column_u64(row, 0));
     if (thread && !thread->name)
-        thread->name = imp_nsys_string(nsys, sqlite3_column_int64(row, 1));
+        thread->name = imp_nsys_string(nsys, sqlite3_value_int64(row[1]));
 }
 
 static const imp_column gpu_columns[] = {
@@ -53,9 +53,9 @@ static const imp_column gpu_columns[] = {
     {"maxWarpsPerSm", "0"}, {"maxRegistersPerSm", "0"}, {"maxRegistersPerBlock", "0"},
     {"maxShmemPerSm", "0"}, {"maxShmemPerBlock", "0"}};
 
-static void take_gpu(imp_nsys *nsys, sqlite3_stmt *row)
+static void take_gpu(imp_nsys *nsys, sqlite3_value **row)
 {
-    bool has_number = sqlite3_column_type(row, 1) != SQLITE_NULL; /* CUDA's, as activities have */
+    bool has_number = sqlite3_value_type(row[1]) != SQLITE_NULL; /* CUDA's, as activities have */
     tkt_device *device = imp_build_device(&nsys->build, imp_column_u64(row, has_number));
     if (!device)
         return;
@@ -85,10 +85,9 @@ enum {
     EVENT_DOMAIN = 75
 };
 
-static const imp_column nvtx_columns[] = {
-    {"start", NULL},        {"end", NULL},          {"eventType", NULL}, {"globalTid", "0"},
-    {"text", "NULL"},       {"textId", "NULL"},     {"domainId", "0"},   {"category", "0"},
-    {"int64Value", "NULL"}, {"doubleValue", "NULL"}};
+static const imp_column nvtx_columns[] = {{"start", NULL},    {"end", NULL},    {"eventType", NULL},
+                                          {"globalTid", "0"}, {"text", "NULL"}, {"textId", "NULL"},
+                                          {"domainId", "0"},  {"category", "0"}};
 
 enum {
     NVTX_TYPE = 2,
@@ -96,28 +95,32 @@ enum {
     NVTX_TEXT,
     NVTX_TEXT_ID,
     NVTX_DOMAIN,
-    NVTX_CATEGORY,
-    NVTX_INT,
-    NVTX_DOUBLE
+    NVTX_CATEGORY
 };
 
-static uint32_t nvtx_text(imp_nsys *nsys, sqlite3_stmt *row)
+static uint32_t nvtx_text(imp_nsys *nsys, sqlite3_value **row)
 {
-    if (sqlite3_column_type(row, NVTX_TEXT) != SQLITE_NULL)
+    if (sqlite3_value_type(row[NVTX_TEXT]) != SQLITE_NULL)
         return text_of(nsys, row, NVTX_TEXT);
-    return imp_nsys_string(nsys, sqlite3_column_int64(row, NVTX_TEXT_ID));
+    return imp_nsys_string(nsys, sqlite3_value_int64(row[NVTX_TEXT_ID]));
 }
 
-static uint64_t category_key(sqlite3_stmt *row)
+/* Each process numbers its domains, and each domain its categories. */
+static uint64_t domain_key(sqlite3_value **row)
 {
-    return imp_column_u64(row, NVTX_DOMAIN) << 32 ^ imp_column_u64(row, NVTX_CATEGORY);
+    return tkt_hash_u64(imp_column_u64(row, NVTX_THREAD) >> 24) ^ imp_column_u64(row, NVTX_DOMAIN);
 }
 
-static void take_nvtx_name(imp_nsys *nsys, sqlite3_stmt *row)
+static uint64_t category_key(sqlite3_value **row)
 {
-    int type = sqlite3_column_int(row, NVTX_TYPE);
+    return tkt_hash_u64(domain_key(row)) ^ imp_column_u64(row, NVTX_CATEGORY);
+}
+
+static void take_nvtx_name(imp_nsys *nsys, sqlite3_value **row)
+{
+    int type = sqlite3_value_int(row[NVTX_TYPE]);
     if (type == EVENT_DOMAIN)
-        put(nsys, &nsys->domains, imp_column_u64(row, NVTX_DOMAIN), nvtx_text(nsys, row));
+        put(nsys, &nsys->domains, domain_key(row), nvtx_text(nsys, row));
     else if (type == EVENT_CATEGORY)
         put(nsys, &nsys->categories, category_key(row), nvtx_text(nsys, row));
 }
@@ -127,137 +130,155 @@ const imp_table imp_nsys_names[] = {
     IMP_TABLE("TARGET_INFO_SESSION_START_TIME", session_columns, take_session),
     IMP_TABLE("ThreadNames", thread_columns, take_thread),
     IMP_TABLE("TARGET_INFO_GPU", gpu_columns, take_gpu),
-    IMP_TABLE("NVTX_EVENTS", nvtx_columns, take_nvtx_name),
+    IMP_ROWS("NVTX_EVENTS", "eventType IN (33, 75)", nvtx_columns, take_nvtx_name),
 };
 const size_t imp_nsys_name_count = sizeof imp_nsys_names / sizeof *imp_nsys_names;
 
 /* ---- NVTX ------------------------------------------------------------------------------------ */
 
 /* torch's emit_nvtx() writes what differs from call to call into the name. */
-typedef struct name_parts {
-    const char *name;
+
+static const struct part {
+    const char *head;
+    const char *key; /* of the argument; NULL: left out */
+} parts[] = {{", seq = ", "seq"},
+             {", op_id = ", "op_id"},
+             {", sizes = ", "shapes"},
+             {", input_op_ids = ", NULL}};
+
+#define PARTS (sizeof parts / sizeof *parts)
+
+typedef struct slice {
+    const char *text; /* NULL: none */
     size_t size;
+} slice;
+
+typedef struct name_parts {
+    slice name;
     bool is_step; /* "ProfilerStep#7" */
     uint64_t step;
-    const char *values[3]; /* NULL: none */
-    size_t sizes[3];
+    slice values[PARTS];
 } name_parts;
 
-static const char *const part_heads[] = {", seq = ", ", op_id = ", ", sizes = "};
-static const char *const part_keys[] = {"seq", "op_id", "shapes"};
-
-/* The end of a value: the next part, or the end of the text. */
-static const char *part_end(const char *at)
+/* The part whose head stands here; PARTS: none. */
+static size_t part_at(const char *comma)
 {
-    const char *end = at + strlen(at);
-    for (size_t i = 0; i < 3; i++) {
-        const char *next = strstr(at, part_heads[i]);
-        end = next && next < end ? next : end;
-    }
-    const char *inputs = strstr(at, ", input_op_ids = ");
-    return inputs && inputs < end ? inputs : end;
+    size_t i = 0;
+    while (i < PARTS && strncmp(comma, parts[i].head, strlen(parts[i].head)) != 0)
+        i++;
+    return i;
 }
 
 static name_parts split(const char *text)
 {
-    bool is_whole = !strchr(text, ',');
-    name_parts parts = {.name = text,
-                        .size = is_whole ? strlen(text) : (size_t)(part_end(text) - text)};
-    parts.is_step = imp_step_number(text, parts.size, &parts.step);
-    for (size_t i = 0; i < 3 && !is_whole; i++) {
-        const char *head = strstr(text, part_heads[i]);
-        if (!head)
+    const char *end = text + strlen(text);
+    name_parts found = {.name = {text, (size_t)(end - text)}};
+    slice *last = &found.name;
+    for (const char *at = text; (at = strchr(at, ',')) != NULL; at++) {
+        size_t i = part_at(at);
+        if (i == PARTS || found.values[i].text)
             continue;
-        parts.values[i] = head + strlen(part_heads[i]);
-        parts.sizes[i] = (size_t)(part_end(parts.values[i]) - parts.values[i]);
+        last->size = (size_t)(at - last->text);
+        last = &found.values[i];
+        last->text = at + strlen(parts[i].head);
+        last->size = (size_t)(end - last->text);
     }
-    return parts;
+    found.is_step = imp_step_number(found.name.text, found.name.size, &found.step);
+    return found;
 }
 
-static void add_parts(imp_nsys *nsys, uint32_t track, uint32_t span, const name_parts *parts)
+static void add_parts(imp_nsys *nsys, uint32_t track, uint32_t span, const name_parts *found)
 {
-    for (size_t i = 0; i < 3; i++) {
-        if (!parts->values[i])
+    for (size_t i = 0; i < PARTS; i++) {
+        const slice *from = &found->values[i];
+        if (!from->text || !parts[i].key)
             continue;
-        imp_value value = {(const uint8_t *)parts->values[i], parts->sizes[i], IMP_WORD, false};
-        tkt_arg arg = {.key = imp_build_string(&nsys->build, part_keys[i], strlen(part_keys[i])),
+        imp_value value = {(const uint8_t *)from->text, from->size, IMP_WORD, false};
+        tkt_arg arg = {.key = imp_build_string(&nsys->build, parts[i].key, strlen(parts[i].key)),
                        .type = TKT_ARG_INT};
         if (!imp_integer(&value, &arg.value.i)) {
             arg.type = TKT_ARG_STRING;
-            arg.value.string = imp_build_string(&nsys->build, parts->values[i], parts->sizes[i]);
+            arg.value.string = imp_build_string(&nsys->build, from->text, from->size);
         }
         imp_build_arg(&nsys->build, track, span, &arg);
     }
 }
 
-static uint32_t nvtx_category(const imp_nsys *nsys, sqlite3_stmt *row)
+/* Files that name none need no search. */
+static uint32_t nvtx_category(const imp_nsys *nsys, sqlite3_value **row)
 {
-    const uint64_t *named = imp_column_u64(row, NVTX_CATEGORY)
-                                ? tkt_map_get(&nsys->categories, category_key(row))
-                                : NULL;
-    if (!named)
-        named = tkt_map_get(&nsys->domains, imp_column_u64(row, NVTX_DOMAIN));
+    const uint64_t *named = NULL;
+    if (nsys->categories.count && imp_column_u64(row, NVTX_CATEGORY))
+        named = tkt_map_get(&nsys->categories, category_key(row));
+    if (!named && nsys->domains.count)
+        named = tkt_map_get(&nsys->domains, domain_key(row));
     return named ? (uint32_t)*named : 0;
 }
 
-static void take_push_pop(imp_nsys *nsys, sqlite3_stmt *row, const imp_what *what,
-                          const name_parts *parts)
+static void take_push_pop(imp_nsys *nsys, sqlite3_value **row, const imp_what *what,
+                          const name_parts *found)
 {
     imp_row *thread = imp_nsys_row(nsys, imp_column_u64(row, NVTX_THREAD));
     uint64_t begin_ns, end_ns;
     if (!thread)
         return;
-    if (sqlite3_column_type(row, 1) == SQLITE_NULL) {
+    if (sqlite3_value_type(row[1]) == SQLITE_NULL) {
         imp_build_begin(&nsys->build, thread, what, imp_column_u64(row, 0));
         return;
     }
     if (!imp_nsys_times(nsys, row, &begin_ns, &end_ns))
         return;
-    if (parts->is_step)
-        imp_build_step(&nsys->build, parts->step, begin_ns, end_ns);
+    if (found->is_step)
+        imp_build_step(&nsys->build, found->step, begin_ns, end_ns);
     uint32_t span = imp_build_span(&nsys->build, thread, what, begin_ns, end_ns);
-    add_parts(nsys, thread->track, span, parts);
+    add_parts(nsys, thread->track, span, found);
 }
 
 /* Ranges that begin on one thread and may end on another. */
-static void take_start_end(imp_nsys *nsys, sqlite3_stmt *row, const imp_what *what)
+static void take_start_end(imp_nsys *nsys, sqlite3_value **row, const imp_what *what)
 {
     uint64_t begin_ns, end_ns;
     uint32_t track = what->category ? what->category : imp_build_string(&nsys->build, "NVTX", 4);
-    if (sqlite3_column_type(row, 1) == SQLITE_NULL)
+    if (sqlite3_value_type(row[1]) == SQLITE_NULL)
         nsys->build.trace->losses[TAKT_LOSS_UNMATCHED_SPAN]++;
     else if (imp_nsys_times(nsys, row, &begin_ns, &end_ns))
         imp_build_async(&nsys->build, track, what, begin_ns, end_ns);
 }
 
-/* The name of a range without its parts; `string` is all of it. */
-static uint32_t name_of(imp_nsys *nsys, uint32_t string, const name_parts *parts)
+/* The name of a range without its parts; `string` is all of it, or 0 if it is no string yet. */
+static uint32_t name_of(imp_nsys *nsys, uint32_t string, const name_parts *found)
 {
-    if (parts->is_step)
+    if (found->is_step)
         return imp_build_string(&nsys->build, "ProfilerStep", 12);
-    return parts->name[parts->size] ? imp_build_string(&nsys->build, parts->name, parts->size)
-                                    : string;
+    bool is_whole = found->name.text[found->name.size] == '\0';
+    return is_whole && string ? string
+                              : imp_build_string(&nsys->build, found->name.text, found->name.size);
 }
 
-static void take_nvtx(imp_nsys *nsys, sqlite3_stmt *row)
+static void take_nvtx(imp_nsys *nsys, sqlite3_value **row)
 {
-    int type = sqlite3_column_int(row, NVTX_TYPE);
+    int type = sqlite3_value_int(row[NVTX_TYPE]);
     bool is_nested = type == EVENT_PUSH_POP || type == EVENT_TEXT_PUSH_POP;
     bool is_free = type == EVENT_START_END || type == EVENT_TEXT_START_END;
     if (!is_nested && !is_free && type != EVENT_MARK)
         return;
-    uint32_t string = nvtx_text(nsys, row);
-    name_parts parts = split(tkt_trace_text(nsys->build.trace, string));
-    imp_what what = {.name = name_of(nsys, string, &parts),
+    uint64_t begin_ns;
+    if (!imp_nsys_time(nsys, row, 0, &begin_ns))
+        return;
+    /* A text in the row may differ in each: only what is kept of it becomes a string. */
+    const char *text = (const char *)sqlite3_value_text(row[NVTX_TEXT]);
+    uint32_t string = text ? 0 : imp_nsys_string(nsys, sqlite3_value_int64(row[NVTX_TEXT_ID]));
+    name_parts found = split(text ? text : tkt_trace_text(nsys->build.trace, string));
+    imp_what what = {.name = name_of(nsys, string, &found),
                      .category = nvtx_category(nsys, row),
                      .kind = TAKT_SITE_SCOPE};
     if (is_nested)
-        take_push_pop(nsys, row, &what, &parts);
+        take_push_pop(nsys, row, &what, &found);
     else if (is_free)
         take_start_end(nsys, row, &what);
     else
         imp_build_mark(&nsys->build, imp_nsys_row(nsys, imp_column_u64(row, NVTX_THREAD)), &what,
-                       imp_column_u64(row, 0));
+                       begin_ns);
 }
 
 /* ---- Calls ----------------------------------------------------------------------------------- */
@@ -292,16 +313,16 @@ static imp_what describe_call(imp_nsys *nsys, int64_t name_id)
                       .kind = TAKT_SITE_CALL};
 }
 
-static void take_call(imp_nsys *nsys, sqlite3_stmt *row)
+static void take_call(imp_nsys *nsys, sqlite3_value **row)
 {
     uint64_t begin_ns, end_ns;
     imp_row *thread = imp_nsys_row(nsys, imp_column_u64(row, 2));
     if (!thread || !imp_nsys_times(nsys, row, &begin_ns, &end_ns))
         return;
-    imp_what what = describe_call(nsys, sqlite3_column_int64(row, 4));
+    imp_what what = describe_call(nsys, sqlite3_value_int64(row[4]));
     uint32_t span = imp_build_span(&nsys->build, thread, &what, begin_ns, end_ns);
     imp_build_call(&nsys->build, thread, span, imp_column_u32(row, 3),
-                   (int32_t)sqlite3_column_int64(row, 5));
+                   (int32_t)sqlite3_value_int64(row[5]));
 }
 
 const imp_table imp_nsys_host[] = {

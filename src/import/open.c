@@ -32,6 +32,9 @@ static takt_status read_input(tkt_input *input, const char *path, takt_trace **o
 {
     if (is_json(input))
         return imp_json_read(input, out);
+    if (begins_with(input, "\xFF\xFE") || begins_with(input, "\xFE\xFF"))
+        return tkt_error_set(error, TAKT_BAD_TRACE,
+                             "%s: text in UTF-16: save it as UTF-8, which JSON is in", path);
     size_t size = strlen(path);
     if (tkt_has_ending(path, size, ".nsys-rep") || tkt_has_ending(path, size, ".qdrep"))
         return tkt_error_set(
@@ -49,8 +52,11 @@ takt_status imp_open(const char *path, takt_trace **out, takt_error *error)
     if (status != TAKT_OK)
         return status;
     bool is_database = begins_with(&input, "SQLite format 3");
-    if (!is_database)
+    if (is_database && input.is_packed)
+        status = tkt_error_set(error, TAKT_BAD_TRACE,
+                               "%s: an SQLite file packed with gzip: unpack it first", path);
+    else if (!is_database)
         status = read_input(&input, path, out, error);
     tkt_input_close(&input);
-    return is_database ? imp_nsys_read(path, out, error) : status;
+    return is_database && status == TAKT_OK ? imp_nsys_read(path, out, error) : status;
 }

@@ -1,10 +1,12 @@
 /* A program's begin and end: the profiler that the environment requests, and saving at exit(). */
 #include "profiler/options.h"
 
+#include "base/alloc.h"
 #include "base/containers.h"
 #include "base/error.h"
 #include "base/file.h"
 #include "base/thread.h"
+#include "config/config.h"
 #include "record/control.h"
 
 #include <takt/config.h>
@@ -120,14 +122,19 @@ static takt_status the_status;
 static takt_status create(void)
 {
     takt_config *config;
-    takt_error error;
     if (!tkt_environment("TAKT_CONFIG") && !tkt_environment("TAKT_OPTIONS"))
         return TAKT_OK;
-    takt_status status = takt_config_create(&config, &error);
+    tkt_config_errors *errors = tkt_alloc_zeroed(sizeof *errors);
+    if (!errors)
+        return TAKT_NO_MEMORY;
+    takt_status status = tkt_config_load(NULL, &config, errors);
     if (status != TAKT_OK) {
-        tkt_log(TAKT_LOG_ERROR, "%s; nothing is profiled", error.message);
-        return status;
+        tkt_log(TAKT_LOG_ERROR, "%s; nothing is profiled", errors->items[0].error.message);
+        tkt_config_errors_log(errors, 1);
     }
+    tkt_free(errors);
+    if (status != TAKT_OK)
+        return status;
     if (takt_config_enabled(config)) {
         takt_profiler_options options;
         takt_config_options(config, &options);

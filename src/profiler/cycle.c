@@ -35,7 +35,7 @@ static takt_status fill_steps(const tkt_cycle *cycle, takt_trace *trace)
     return TAKT_OK;
 }
 
-static takt_status fill_run(const tkt_cycle *cycle, takt_trace *trace)
+static takt_status fill_run(tkt_cycle *cycle, takt_trace *trace)
 {
     const takt_profiler_options *options = &cycle->options->given;
     uint32_t name = tkt_trace_string_of(trace, options->name);
@@ -46,6 +46,9 @@ static takt_status fill_run(const tkt_cycle *cycle, takt_trace *trace)
     trace->device_peak = (takt_peak){options->peak_flops, options->peak_bandwidth};
     trace->host_peak = (takt_peak){options->host_peak_flops, options->host_peak_bandwidth};
     trace->all_steps = cycle->all_steps;
+    tkt_free(trace->run);
+    trace->run = cycle->run;
+    cycle->run = NULL;
     trace->facts.cycle = cycle->number;
     trace->facts.rank = options->rank;
     trace->facts.world_size = options->world_size;
@@ -85,6 +88,8 @@ static takt_status read_back(tkt_cycle *cycle, takt_trace **out)
         tkt_log(TAKT_LOG_ERROR, "cycle %u: %s", cycle->number, error.message);
     if (status == TAKT_OK && trace)
         status = fill_run(cycle, trace);
+    if (status == TAKT_OK && trace)
+        status = tkt_window_fill_phases(cycle->window, trace);
     *out = trace;
     return status;
 }
@@ -219,6 +224,7 @@ static void share_options(const tkt_cycle *cycle, const tkt_report_output *out,
 static void print_report(tkt_cycle *cycle, const char *text, const tkt_report_output *out)
 {
     char why[TKT_REQUEST_WHY];
+    takt_error error;
     tkt_report_request request;
     if (!tkt_report_request_read(&request, text, why) || !is_printed(cycle, request.name))
         return;
@@ -232,7 +238,7 @@ static void print_report(tkt_cycle *cycle, const char *text, const tkt_report_ou
                 cycle->number, request.name, request.sort);
     else if (status != TAKT_OK)
         tkt_log(TAKT_LOG_WARNING, "cycle %u: no report '%s': %s", cycle->number, request.name,
-                takt_status_text(status));
+                tkt_report_place_why(cycle->reports, status, &error));
     tkt_cycle_note(cycle, status);
 }
 
@@ -288,6 +294,7 @@ void tkt_cycle_destroy(tkt_cycle *cycle)
     close_window(cycle);
     takt_trace_release(cycle->trace);
     TKT_ARRAY_FREE(&cycle->steps);
+    tkt_free(cycle->run);
     tkt_free(cycle->viewable);
     tkt_free(cycle->first_file);
     tkt_free(cycle->announcement);

@@ -60,6 +60,7 @@ typedef struct tkt_cycle {
     uint64_t                 steps_lost; /* steps that `steps` lacks because memory ran out */
     TKT_ARRAY_OF(tkt_step) steps; /* the first steps; their times are ticks */
     tkt_all_steps            all_steps;
+    tkt_run_steps           *run; /* NULL without memory, and once the trace has it */
     takt_trace              *trace; /* NULL until the cycle is sealed, and if sealing failed */
     char                    *viewable; /* path of a file that a browser can show; may be NULL */
     char                    *first_file; /* path of the first trace that was saved; may be NULL */
@@ -159,10 +160,15 @@ typedef struct tkt_report_output {
     bool      color;
 } tkt_report_output;
 
-/* Fills *out; the first call that needs the file creates it. Failures are logged once. */
+/* Fills *out. Creates the file when it is needed first, and again if somebody has removed it. A
+ * file that cannot be created is logged once. */
 takt_status tkt_report_place_open(tkt_report_place *place, const tkt_saved_options *options,
                                   tkt_report_output *out);
 void tkt_report_place_close(tkt_report_place *place);
+
+/* Why a report has failed: a text that is static or in *error. */
+const char *tkt_report_place_why(const tkt_report_place *place, takt_status status,
+                                 takt_error *error);
 
 /* True if reports go to a file in the run's folder. */
 bool tkt_reports_need_folder(const tkt_saved_options *options);

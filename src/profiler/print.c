@@ -131,9 +131,14 @@ static takt_status create_report_file(tkt_file *file, const tkt_saved_options *o
                                       takt_error *error)
 {
     char path[4096], folder[4096];
+    const char *typed = options->given.report_file;
+    if (*typed == '/' && tkt_file_is_device(typed))
+        return tkt_file_create(file, typed, error);
     size_t stem = report_path(path, sizeof path, options);
     if (stem == 0)
         return tkt_error_set(error, TAKT_IO_ERROR, "the path of the file is too long");
+    if (tkt_folder_exists(path) || path[strlen(path) - 1] == '/')
+        return tkt_error_set(error, TAKT_IO_ERROR, "%s is a folder: name a file in it", typed);
     snprintf(folder, sizeof folder, "%.*s", (int)(strrchr(path, '/') - path), path);
     takt_status status = *folder ? tkt_folder_create(folder, error) : TAKT_OK;
     return status == TAKT_OK ? tkt_file_claim(file, path, stem, error) : status;
@@ -154,6 +159,8 @@ takt_status tkt_report_place_open(tkt_report_place *place, const tkt_saved_optio
     }
     if (place->has_failed)
         return TAKT_IO_ERROR;
+    if (place->is_open && !tkt_file_is_there(&place->file))
+        tkt_report_place_close(place);
     if (!place->is_open && create_report_file(&place->file, options, &error) != TAKT_OK) {
         tkt_log(TAKT_LOG_ERROR, "output.reports: %s", error.message);
         place->has_failed = true;
@@ -164,6 +171,17 @@ takt_status tkt_report_place_open(tkt_report_place *place, const tkt_saved_optio
     place->is_open = true;
     *out = (tkt_report_output){.sink = tkt_file_sink(&place->file)};
     return TAKT_OK;
+}
+
+const char *tkt_report_place_why(const tkt_report_place *place, takt_status status,
+                                 takt_error *error)
+{
+    if (status != TAKT_IO_ERROR)
+        return takt_status_text(status);
+    if (!place->is_open)
+        return "the stream cannot be written";
+    tkt_file_why(&place->file, error);
+    return error->message;
 }
 
 void tkt_report_place_close(tkt_report_place *place)

@@ -1,53 +1,18 @@
-/* The stepping profiler. The schedule gives the action of each step, and the table of transitions
- * the work between two steps; this file does the work. A step boundary without a change reads the
- * clock once and adds to a histogram. */
+/* The stepping profiler: its functions and the clock of steps. The schedule gives the action of
+ * each step; what has to be done between two of them is in transitions.c. A step boundary without a
+ * change reads the clock once and adds to a histogram. */
 #include "base/error.h"
-#include "base/thread.h"
-#include "cuda/timers.h"
 #include "cuda/cuda.h"
-#include "nvtx/nvtx.h"
-#include "profiler/options.h"
-#include "profiler/compile.h"
-#include "profiler/cycle.h"
+#include "cuda/timers.h"
+#include "profiler/transitions.h"
 #include "record/mapping.h"
-#include "record/log.h"
 #include "record/scope.h"
-#include "record/site.h"
 
 #include <math.h>
 #include <stdio.h>
 
 #define MAX_STEPS       (UINT32_C(1) << 20) /* kept singly in a cycle; the histogram counts all */
 #define LONGEST_WAIT_MS 10000u              /* exit() waits for a thread inside step or stop */
-#define WARM_BYTES      (UINT64_C(8) << 20) /* touched early, so that recording does not fault */
-
-struct takt_profiler {
-    tkt_saved_options options;
-    tkt_worker worker;
-    tkt_report_place reports;
-    bool is_running;
-    bool was_started;
-    uint64_t step;
-    takt_action action;
-    uint64_t step_begin; /* ticks */
-    tkt_clock_fit fit;
-    bool holds_memory;
-    bool is_captured; /* another tool was told to record these steps */
-    bool has_range;   /* `range` is the NVTX range of the current step */
-    tkt_nvtx_open range;
-    tkt_window *window;    /* of the warm-up or the recording */
-    tkt_cycle *cycle;      /* the cycle being recorded */
-    uint32_t cycles_begun; /* in all runs: the number in file names */
-    uint32_t cycles_saved;
-    tkt_all_steps all_steps;
-    takt_trace *last;
-    char *viewable;     /* the latest file that a browser can show; NULL */
-    takt_status status; /* first failure since the start; stop returns it */
-    uintptr_t user;     /* atomic; the thread inside start, step or stop; 0: none */
-    bool was_refused;   /* atomic; a second thread's step was refused, and the log says so */
-    bool is_saved;      /* saved at exit, before stop was called */
-    tkt_cycle *kept;    /* oldest first; saved at exit, and on_trace not called yet */
-};
 
 /* ---- One thread at a time -------------------------------------------------------------------- */
 
@@ -69,179 +34,7 @@ static void leave(takt_profiler *profiler, uintptr_t before)
     __atomic_store_n(&profiler->user, before, __ATOMIC_RELEASE);
 }
 
-static void note(takt_profiler *profiler, takt_status status)
-{
-    if (profiler->status == TAKT_OK)
-        profiler->status = status;
-}
-
-/* ---- Modes and requests ---------------------------------------------------------------------- */
-
-static uint32_t modes_of(const takt_profiler_options *options)
-{
-    uint32_t modes = 0;
-    if (options->mode != TAKT_MODE_SUMMARY)
-        modes |= TKT_KEEP;
-    if (options->mode == TAKT_MODE_SUMMARY || options->mode == TAKT_MODE_BOTH)
-        modes |= TKT_FOLD;
-    if (options->mode == TAKT_MODE_FLIGHT)
-        modes |= TKT_RING;
-    if (options->record_shapes == TAKT_ON)
-        modes |= TKT_ARGUMENTS;
-    if (options->profile_memory == TAKT_ON)
-        modes |= TKT_MEMORY;
-    if (options->with_stack && (modes & TKT_KEEP))
-        modes |= TKT_STACKS;
-    return modes;
-}
-
-static tkt_wish wish_of(const takt_profiler *profiler)
-{
-    const takt_profiler_options *options = &profiler->options.given;
-    tkt_wish wish = {.modes = modes_of(options),
-                     .max_bytes = options->max_memory_bytes,
-                     .devices = tkt_wants_devices(options) ? options->filter : 0,
-                     .whole_graphs = options->graph == TAKT_GRAPH_LAUNCH,
-                     .device_wait_ms = options->device_wait_ms};
-    if (options->activities & TAKT_ACTIVITIES_CPU)
-        wish.mask = tkt_site_mask(options->level, options->categories, options->category_count);
-    return wish;
-}
-
-/* ---- Transitions ----------------------------------------------------------------------------- */
-
-/* Warms up, keeping nothing: call sites get ids, threads their logs, memory its pages, and CUPTI is
- * switched on. */
-static void prepare(takt_profiler *profiler)
-{
-    tkt_wish wish = wish_of(profiler);
-    wish.modes &= TKT_STACKS; /* TKT_STACKS alone keeps no stacks, but takes threads off the fast
-                               * path */
-    tkt_pool_limit(wish.max_bytes);
-    tkt_pool_prefault(WARM_BYTES);
-    if (tkt_window_open(&wish, &profiler->window) != TAKT_OK)
-        profiler->window = NULL; /* the recording will report why it cannot begin */
-    tkt_exit_save_earlier();
-}
-
-static void announce(const takt_profiler *profiler)
-{
-    const takt_schedule *schedule = &profiler->options.given.schedule;
-    if (schedule->active == 0)
-        tkt_log(TAKT_LOG_INFO, "recording until stop");
-    else
-        tkt_log(TAKT_LOG_INFO, "recording %u step%s", schedule->active,
-                schedule->active == 1 ? "" : "s");
-}
-
-static void start(takt_profiler *profiler)
-{
-    tkt_window *warm = profiler->window;
-    tkt_wish wish = wish_of(profiler);
-    tkt_cycle *cycle = tkt_alloc_zeroed(sizeof *cycle);
-    takt_status status = cycle ? tkt_window_open(&wish, &profiler->window) : TAKT_NO_MEMORY;
-    tkt_window_close(warm);
-    if (status != TAKT_OK) {
-        profiler->window = NULL;
-        tkt_free(cycle);
-        note(profiler, status);
-        tkt_log(TAKT_LOG_ERROR, "cycle %u is not recorded: %s", profiler->cycles_begun++,
-                status == TAKT_BAD_STATE ? "another profiler records a summary"
-                                         : takt_status_text(status));
-        return;
-    }
-    cycle->options = &profiler->options;
-    cycle->reports = &profiler->reports;
-    cycle->number = profiler->cycles_begun++;
-    cycle->first_step = profiler->step;
-    cycle->begun_ns = takt_now_ns();
-    profiler->cycle = cycle;
-    tkt_keeping_begin(cycle, profiler->window);
-    bool streams = profiler->options.given.stream;
-    if (streams || profiler->options.given.trace_count > 0 ||
-        tkt_reports_need_folder(&profiler->options))
-        tkt_options_claim_directory(&profiler->options);
-    if (streams)
-        cycle->stream = tkt_stream_start(
-            &profiler->options,
-            &(tkt_stream_cycle){cycle->number, cycle->first_step, &profiler->all_steps},
-            profiler->window);
-    if (streams && !cycle->stream)
-        tkt_cycle_note(cycle, TAKT_IO_ERROR);
-    announce(profiler);
-}
-
-static void discard(takt_profiler *profiler)
-{
-    if (profiler->cycle) {
-        note(profiler, profiler->cycle->status);
-        tkt_stream_stop(profiler->cycle->stream);
-        tkt_stream_destroy(profiler->cycle->stream, true);
-        profiler->cycle->stream = NULL;
-        tkt_keeping_done(profiler->cycle);
-    }
-    tkt_window_close(profiler->window);
-    tkt_cycle_destroy(profiler->cycle);
-    profiler->window = NULL;
-    profiler->cycle = NULL;
-}
-
-/* Hands the recording to the worker. A cycle that stop() cuts off is partial even in its last step,
- * which has not ended. */
-static void save(takt_profiler *profiler, takt_action next, uint64_t now)
-{
-    tkt_cycle *cycle = profiler->cycle;
-    if (!cycle)
-        return;
-    const takt_profiler_options *given = &profiler->options.given;
-    tkt_compile_collect(given->compile_traces, given->compile_trace_count, cycle->begun_ns);
-    tkt_stream_end(cycle->stream, now);
-    tkt_window_end(profiler->window, now);
-    tkt_keeping_end(cycle, now);
-    cycle->window = profiler->window;
-    cycle->all_steps = profiler->all_steps;
-    cycle->is_partial = next == TKT_STOPPED && profiler->options.given.schedule.active != 0;
-    profiler->window = NULL;
-    profiler->cycle = NULL;
-    profiler->cycles_saved += !cycle->is_partial;
-    tkt_worker_submit(&profiler->worker, cycle, profiler->options.given.background == TAKT_OFF);
-}
-
-/* From the profiler's first window to its last one, allocations on devices are collected between
- * windows too. */
-static void hold_memory(takt_profiler *profiler, bool is_held)
-{
-    const takt_profiler_options *options = &profiler->options.given;
-    if (options->profile_memory == TAKT_OFF || !tkt_wants_devices(options) ||
-        profiler->holds_memory == is_held)
-        return;
-    profiler->holds_memory = is_held;
-    tkt_session_hold_memory(is_held);
-}
-
-/* ---- Nsight ---------------------------------------------------------------------------------- */
-
-/* Tells another tool to record what follows; see TAKT_NSIGHT_CAPTURE_RANGE. */
-static void begin_capture(takt_profiler *profiler)
-{
-    static bool has_warned; /* atomic */
-    if (profiler->options.given.nsight != TAKT_NSIGHT_CAPTURE_RANGE)
-        return;
-    profiler->is_captured = tkt_cuda_range_begin();
-    /* relaxed: it only lets one caller through */
-    if (!profiler->is_captured && !__atomic_exchange_n(&has_warned, true, __ATOMIC_RELAXED))
-        tkt_log(TAKT_LOG_WARNING,
-                "nsight: capture_range: step %lu is not in Nsight's recording, since the program "
-                "has no CUDA context yet: use CUDA before the first recorded step",
-                (unsigned long)profiler->step);
-}
-
-static void end_capture(takt_profiler *profiler)
-{
-    if (profiler->is_captured)
-        tkt_cuda_range_end();
-    profiler->is_captured = false;
-}
+/* ---- Steps ----------------------------------------------------------------------------------- */
 
 static void begin_range(takt_profiler *profiler)
 {
@@ -266,49 +59,12 @@ static void end_range(takt_profiler *profiler)
     profiler->has_range = false;
 }
 
-/* ---- From one step to the next --------------------------------------------------------------- */
-
-static bool is_over(const takt_profiler *profiler, takt_action action)
-{
-    uint64_t needed = takt_schedule_steps_needed(&profiler->options.given.schedule);
-    return action == TKT_STOPPED || (needed && profiler->step >= needed);
-}
-
-static void go_to(takt_profiler *profiler, takt_action to, uint64_t now)
-{
-    uint32_t work = tkt_transition(profiler->action, to);
-    if (work & TKT_DO_WARN)
-        tkt_log(TAKT_LOG_WARNING, "step %lu: the schedule ends a recording without saving it",
-                (unsigned long)profiler->step);
-    if (work & (TKT_DO_SAVE | TKT_DO_DISCARD))
-        end_capture(profiler);
-    if (work & TKT_DO_SAVE)
-        save(profiler, to, now);
-    if (work & TKT_DO_DISCARD)
-        discard(profiler);
-    if (work & TKT_DO_PREPARE) {
-        hold_memory(profiler, true);
-        prepare(profiler);
-    }
-    if (work & TKT_DO_START) {
-        start(profiler);
-        begin_capture(profiler);
-    } else if (work & TKT_DO_PREPARE) {
-        tkt_log(TAKT_LOG_INFO, "warmup");
-    }
-    if (is_over(profiler, to))
-        hold_memory(profiler, false);
-    profiler->action = to;
-}
-
 /* If the options request it, waits for the work that a step has launched before the step ends. */
 static void synchronize(const takt_profiler *profiler)
 {
     if (profiler->options.given.synchronize)
         tkt_cuda_synchronize();
 }
-
-/* ---- Steps ----------------------------------------------------------------------------------- */
 
 static void add_step_to_cycle(takt_profiler *profiler, uint64_t now)
 {
@@ -331,6 +87,7 @@ static void end_step(takt_profiler *profiler, uint64_t now)
     uint64_t ticks = now - profiler->step_begin;
     uint64_t duration_ns = tkt_clock_duration_ns(profiler->fit.ns_per_tick, ticks);
     tkt_all_steps_add(&profiler->all_steps, duration_ns);
+    tkt_run_add(&profiler->run, duration_ns);
     if (profiler->cycle)
         add_step_to_cycle(profiler, now);
 }
@@ -351,7 +108,7 @@ static void adopt(takt_profiler *profiler, tkt_cycle *cycle)
 static void hand_over(takt_profiler *profiler, tkt_cycle *cycle)
 {
     tkt_cycle_deliver(cycle);
-    note(profiler, cycle->status);
+    tkt_profiler_note(profiler, cycle->status);
     tkt_cycle_destroy(cycle);
 }
 
@@ -407,8 +164,9 @@ static takt_status begin(takt_profiler *profiler)
     double simulated_seconds = profiler->all_steps.simulated_seconds;
     profiler->all_steps = (tkt_all_steps){.simulated_seconds = simulated_seconds};
     tkt_stats_init(&profiler->all_steps.stats);
+    tkt_run_clear(&profiler->run);
     profiler->action = TKT_STOPPED;
-    go_to(profiler, takt_schedule_action(&profiler->options.given.schedule, 0), 0);
+    tkt_profiler_go_to(profiler, takt_schedule_action(&profiler->options.given.schedule, 0), 0);
     synchronize(profiler);
     begin_range(profiler);
     profiler->step_begin = tkt_ticks();
@@ -444,7 +202,7 @@ static void step(takt_profiler *profiler)
     takt_action next = takt_schedule_action(&profiler->options.given.schedule, profiler->step);
     bool changes = tkt_transition(profiler->action, next) != 0;
     if (changes)
-        go_to(profiler, next, now);
+        tkt_profiler_go_to(profiler, next, now);
     else
         profiler->action = next;
     bool was_delivered = deliver(profiler);
@@ -507,7 +265,7 @@ static void save_all(takt_profiler *profiler)
     synchronize(profiler);
     uint64_t now = tkt_scope_end_phase();
     end_range(profiler);
-    go_to(profiler, TKT_STOPPED, now);
+    tkt_profiler_go_to(profiler, TKT_STOPPED, now);
     check_end(profiler);
     tkt_worker_wait(&profiler->worker);
 }

@@ -304,13 +304,24 @@ takt_status tkt_window_seal(tkt_window *window, takt_trace **out)
     return status;
 }
 
+takt_status tkt_window_fill_phases(const tkt_window *window, takt_trace *trace)
+{
+    trace->phase_segments.count = trace->phase_records.count = 0;
+    trace->losses[TAKT_LOSS_PHASES] = trace->losses[TAKT_LOSS_PHASE_BLOCKS] = 0;
+    trace->losses[TAKT_LOSS_PHASE_NUMBER] = 0;
+    takt_status status = fill_phases(window, trace);
+    return status == TAKT_OK ? tkt_phases_finish(trace) : status;
+}
+
 takt_status tkt_window_settle(tkt_window *window, bool *is_settled)
 {
     takt_trace *rest;
     if (tkt_process_is_disabled())
         return TAKT_BAD_STATE;
+    uint64_t begin_ticks = window->begin_ticks;
     window->begin_ticks = window->kept_ticks;
     takt_status status = seal_settled(window, &rest, is_settled);
+    window->begin_ticks = begin_ticks;
     if (status == TAKT_OK)
         takt_trace_release(rest);
     return status;
@@ -325,6 +336,8 @@ static takt_status copy_folds(tkt_window *window)
         tkt_fold *fold = TKT_ARRAY_ADD(&window->folds);
         status = fold ? tkt_log_fold_copy(log, window->end_ticks, fold) : TAKT_NO_MEMORY;
     }
+    if (window->folds.count > 0 && status == TAKT_OK)
+        tkt_fold_open_tasks(&window->folds.items[0], window->end_ticks);
     return status;
 }
 
@@ -429,7 +442,7 @@ static double measure(double *known, void (*run)(void), const tkt_clock_fit *fit
 
 /* Events counted by track. */
 typedef struct counts {
-    double spans, phases, stacks, arguments, texts, calls, tasks;
+    double spans, phases, moments, stacks, arguments, texts, calls, tasks;
 } counts;
 
 static void count_track(counts *c, const tkt_track *track)
@@ -457,21 +470,26 @@ static void count_fold(counts *c, const takt_trace *trace)
         if (trace->sites.items[trace->fold.items[i].site].kind == TAKT_SITE_PHASE)
             c->phases += count;
     }
+    for (size_t i = 0; i < trace->fold.counters.count; i++)
+        c->moments += (double)trace->fold.counters.items[i].samples;
+    for (size_t i = 0; i < trace->fold.tasks.count; i++)
+        c->tasks += (double)trace->fold.tasks.items[i].stats.count;
 }
 
 double tkt_cost_of(const takt_trace *trace, const tkt_clock_fit *fit)
 {
     static prices known;
-    counts c = {.calls = (double)trace->calls.count};
+    counts c = {.calls = (double)trace->calls.count,
+                .moments = (double)(trace->marks.count + trace->counters.count +
+                                    trace->flows.count)};
     for (size_t t = 0; t < trace->tracks.count; t++)
         count_track(&c, &trace->tracks.items[t]);
     if (!trace->facts.has_spans)
         count_fold(&c, trace);
     double memory = (double)trace->memory_events.count;
-    double moments = (double)(trace->marks.count + trace->counters.count + trace->flows.count);
     double clock = measure(&known.clock, read_clock, fit);
     double shelf = c.tasks > 0 ? measure(&known.shelf, use_shelf, fit) : 0;
-    double readings = 2 * c.spans - c.phases + moments + 2 * c.stacks + memory + 2 * c.tasks;
+    double readings = 2 * c.spans - c.phases + c.moments + 2 * c.stacks + memory + 2 * c.tasks;
     double rest = CALL * c.calls + MEMORY * memory + ARGUMENT * c.arguments + TEXT * c.texts;
     return clock * (READING * readings + rest) + SHELVES * shelf * c.tasks;
 }

@@ -182,6 +182,8 @@ static void take_folds(tkt_window *window, uint64_t ticks)
         if (status != TAKT_OK)
             window->folds_status = status;
     }
+    if (window->folds.count > 0 && window->folds_status == TAKT_OK)
+        tkt_fold_open_tasks(&window->folds.items[0], ticks);
 }
 
 static void free_window(tkt_window *window)
@@ -194,12 +196,19 @@ static void free_window(tkt_window *window)
     tkt_free(window);
 }
 
-/* Empties the trees before any thread folds. */
-static void prepare_fold(const tkt_window *window)
+static void fold_from(const tkt_window *window, uint64_t ticks)
 {
     __atomic_store_n(&tkt_record_control.fold_ns_per_tick, window->fit.ns_per_tick,
                      __ATOMIC_RELAXED);
-    __atomic_store_n(&tkt_record_control.fold_from_ticks, tkt_ticks(), __ATOMIC_RELAXED);
+    __atomic_store_n(&tkt_record_control.fold_from_ticks, ticks, __ATOMIC_RELAXED);
+    __atomic_store_n(&tkt_record_control.fold_from_ns, tkt_clock_ns(&window->fit, ticks),
+                     __ATOMIC_RELAXED);
+}
+
+/* Empties the trees before any thread folds. */
+static void prepare_fold(const tkt_window *window)
+{
+    fold_from(window, tkt_ticks());
     for (tkt_thread_log *log = tkt_log_first(); log; log = tkt_log_next(log))
         tkt_log_fold_reset(log);
 }
@@ -220,6 +229,8 @@ static bool enlist(tkt_window *window)
         window->kept_ticks = tkt_ticks(); /* records are kept from here; the window begins ... */
         apply_wishes();
         window->begin_ticks = tkt_ticks(); /* ... once recording is on */
+        if (folds)
+            fold_from(window, window->begin_ticks);
     }
     tkt_mutex_unlock(&session_lock);
     return !is_taken;
@@ -233,6 +244,8 @@ static void begin_devices(tkt_window *window)
     if (window->wish.modes & TKT_FOLD)
         prepare_fold(window);
     window->begin_ticks = tkt_ticks();
+    if (window->wish.modes & TKT_FOLD)
+        fold_from(window, window->begin_ticks);
     tkt_mutex_unlock(&session_lock);
     tkt_devices_began(&window->devices, &window->wish);
     tkt_session_release_devices();

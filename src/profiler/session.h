@@ -69,6 +69,10 @@ bool tkt_window_was_released(const tkt_window *window);
  * and calls tkt_trace_finish(). Waits for devices as the request says. */
 takt_status tkt_window_seal(tkt_window *window, takt_trace **out);
 
+/* Replaces what timers inside kernels recorded in a trace of an ended window that was read from a
+ * file: the trace has the kernels, and memory still has all reads of timers. */
+takt_status tkt_window_fill_phases(const tkt_window *window, takt_trace *trace);
+
 /* Ends the window if needed, and gives its memory back. NULL is ignored. */
 void tkt_window_close(tkt_window *window);
 

@@ -105,8 +105,7 @@ static takt_status seal_slice(tkt_stream *stream, uint64_t end_ticks, takt_trace
     takt_status status = tkt_seal(&request, &slice);
     if (status != TAKT_OK)
         return status;
-    slice->facts.has_spans = false;   /* keeps tkt_trace_finish() from adding activities of the
-                                       * host */
+    slice->facts.has_spans = false;   /* without activities of the host */
     status = tkt_trace_finish(slice); /* sorts arguments, async spans and events */
     if (status == TAKT_OK)
         *out = slice;
@@ -133,6 +132,7 @@ static void write_slice(tkt_stream *stream, uint64_t end_ticks)
     tkt_window_progress(stream->window, slice, stream->to.trace);
     takt_trace_release(slice);
     tkt_stream_write_devices(&stream->to, stream->window, false);
+    tkt_stream_write_phases(&stream->to, end_ticks != 0);
     write_facts(stream, end_ticks != 0);
     tkt_writer_flush(&stream->to.writer);
     if (stream->to.writer.status == TAKT_OK && tkt_window_is_full(stream->window))
@@ -240,6 +240,17 @@ static takt_status write_to(const tkt_stream *stream, const takt_trace *trace, c
     return tkt_file_close(&file, status, &error);
 }
 
+/* Copies the run so far, with the steps of this recording as a window. */
+static takt_status take_run(tkt_stream *stream, takt_trace *trace)
+{
+    tkt_mutex_lock(&stream_lock);
+    trace->run = tkt_run_copy(stream->to.trace->run);
+    if (trace->run)
+        tkt_run_add_window(trace->run, trace->facts.first_step, stream->step_count);
+    tkt_mutex_unlock(&stream_lock);
+    return trace->run ? TAKT_OK : TAKT_NO_MEMORY;
+}
+
 /* Writes a summary. The first of several failures in a row is logged. */
 static void write_summary(tkt_stream *stream)
 {
@@ -250,7 +261,9 @@ static void write_summary(tkt_stream *stream)
     if (status == TAKT_OK) {
         describe(stream, trace);
         take_steps(stream, trace);
-        status = tkt_trace_finish(trace);
+        status = take_run(stream, trace);
+        if (status == TAKT_OK)
+            status = tkt_trace_finish(trace);
         if (status == TAKT_OK)
             status = write_to(stream, trace, stream->to.file.path);
         if (status == TAKT_OK)
@@ -308,11 +321,12 @@ static takt_status create_trace(tkt_stream *stream, const tkt_saved_options *opt
     trace->facts.is_partial = true;
     trace->facts.ending = TAKT_ENDING_KILLED; /* until the end says otherwise */
     trace->all_steps = *cycle->all_steps;
+    trace->run = tkt_run_copy(cycle->run);
     stream->to.stacks.trace = trace;
     stream->to.memory_bytes = tkt_memory_now().current_bytes;
     trace->memory.window_peak_bytes = stream->to.memory_bytes;
     trace->memory.window_peak_ns = trace->facts.begin_ns;
-    return trace->name == TKT_STRTAB_FULL ? TAKT_NO_MEMORY : TAKT_OK;
+    return trace->name == TKT_STRTAB_FULL || !trace->run ? TAKT_NO_MEMORY : TAKT_OK;
 }
 
 static takt_status open_file(tkt_stream *stream)
@@ -322,8 +336,7 @@ static takt_status open_file(tkt_stream *stream)
     if (status != TAKT_OK)
         return status;
     tkt_perfetto_open(&stream->to.perfetto, &stream->to.writer, stream->to.trace);
-    tkt_writer_flush(&stream->to.writer); /* a program that dies in the first slice leaves a trace,
-                                           * too */
+    tkt_writer_flush(&stream->to.writer); /* for a program that dies in the first slice */
     return stream->to.perfetto.status;
 }
 
@@ -380,6 +393,8 @@ void tkt_stream_step(tkt_stream *stream, const tkt_step *step)
     tkt_mutex_lock(&stream_lock);
     tkt_all_steps_add(&stream->all_steps, duration_ns);
     stream->step_count++;
+    if (stream->is_summary) /* otherwise the file has the steps */
+        tkt_run_add(stream->to.trace->run, duration_ns);
     tkt_step *copy = stream->is_summary || stream->is_broken ? NULL : TKT_ARRAY_ADD(&stream->steps);
     if (copy)
         *copy = *step;
@@ -413,6 +428,7 @@ static void write_end(tkt_stream *stream, bool is_settled)
     tkt_window_progress(stream->window, NULL, trace);
     tkt_stream_take_devices(&stream->to, stream->window, true);
     tkt_stream_write_devices(&stream->to, stream->window, true);
+    tkt_stream_write_phases(&stream->to, true);
     trace->facts.ending = TAKT_ENDING_WHOLE;
     trace->stream |= is_settled ? TKT_PF_STREAM_SETTLED : 0;
     tkt_perfetto_facts(&stream->to.perfetto);
@@ -442,28 +458,6 @@ bool tkt_stream_is_broken(const tkt_stream *stream)
 const char *tkt_stream_path(const tkt_stream *stream)
 {
     return stream->to.file.path;
-}
-
-void tkt_stream_file_fini(tkt_stream_file *to)
-{
-    for (size_t i = 0; i < to->states.count; i++) {
-        TKT_ARRAY_FREE(&to->states.items[i].open);
-        TKT_ARRAY_FREE(&to->states.items[i].late);
-    }
-    TKT_ARRAY_FREE(&to->states);
-    TKT_ARRAY_FREE(&to->slice_sites);
-    TKT_ARRAY_FREE(&to->memories);
-    TKT_ARRAY_FREE(&to->window_memory);
-    TKT_ARRAY_FREE(&to->begin_bytes);
-    TKT_ARRAY_FREE(&to->batch.activities);
-    TKT_ARRAY_FREE(&to->batch.waits);
-    TKT_ARRAY_FREE(&to->batch.overheads);
-    TKT_ARRAY_FREE(&to->batch.memory);
-    tkt_graphs_fini(&to->graphs);
-    tkt_map_fini(&to->rows);
-    tkt_map_fini(&to->shapes);
-    tkt_stacks_fini(&to->stacks);
-    takt_trace_release(to->trace);
 }
 
 void tkt_stream_destroy(tkt_stream *stream, bool remove_file)

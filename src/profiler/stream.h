@@ -22,6 +22,7 @@ typedef struct tkt_stream_cycle {
     uint32_t number;
     uint64_t first_step;
     const tkt_all_steps *all_steps; /* so far; copied */
+    const tkt_run_steps *run;       /* the same */
 } tkt_stream_cycle;
 
 /* Starts a thread that writes the window to DIRECTORY/NAME.CYCLE.partial.pftrace. Never replaces a
@@ -122,7 +123,8 @@ typedef struct tkt_stream_file {
     tkt_graphs graphs; /* launches that wait for more nodes; their `owner` is the time of the latest
                         * node */
     tkt_map shapes;    /* hash of a shape -> index in the trace + 1 */
-    uint64_t lost[TAKT_LOSS_COUNT]; /* activities without times */
+    uint64_t phase_batches; /* of timers inside kernels: number of the last one written */
+    uint64_t lost[TAKT_LOSS_COUNT]; /* activities without times, and phases inside kernels */
     tkt_stream_batch batch;
     TKT_ARRAY_OF(tkt_stream_memory) memories;
     TKT_ARRAY_OF(tkt_device_memory) window_memory; /* counted from the recording's begin */
@@ -142,6 +144,10 @@ void tkt_stream_take_devices(tkt_stream_file *to, const tkt_window *window, bool
 
 /* Writes these records. Sets the facts about device memory and the uncertainty of device times. */
 void tkt_stream_write_devices(tkt_stream_file *to, const tkt_window *window, bool is_last);
+
+/* Writes what timers inside kernels have recorded since the last call, and adds `lost` to the trace's
+ * losses. */
+void tkt_stream_write_phases(tkt_stream_file *to, bool is_last);
 
 /* Returns a string of the file's trace; 0 without memory. */
 uint32_t tkt_stream_string(tkt_stream_file *to, const char *bytes, size_t size);

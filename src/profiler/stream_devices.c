@@ -5,6 +5,7 @@
  * A graph launch that is combined from nodes waits until no node has arrived for a while. */
 #include "profiler/stream.h"
 
+#include "cuda/timers.h"
 #include "profiler/session.h"
 #include "trace/devices.h"
 #include "trace/order.h"
@@ -358,8 +359,6 @@ static void update_facts(tkt_stream_file *to, const tkt_window *window, bool is_
     facts->device_uncertainty_ns = to->batch.clock_uncertainty_ns;
     facts->device_uncertainty_is_least = to->batch.was_clock_set;
     tkt_devices_losses(&window->devices, to->trace->losses);
-    for (int i = 0; i < TAKT_LOSS_COUNT; i++)
-        to->trace->losses[i] += to->lost[i];
     update_memory(to, window, is_last);
 }
 
@@ -376,4 +375,27 @@ void tkt_stream_write_devices(tkt_stream_file *to, const tkt_window *window, boo
     b->waits.count = b->overheads.count = 0;
     write_memory(to, window);
     update_facts(to, window, is_last);
+}
+
+/* ---- Timers inside kernels ------------------------------------------------------------------- */
+
+/* Their kernels may come later: the reader finds them. */
+void tkt_stream_write_phases(tkt_stream_file *to, bool is_last)
+{
+    takt_trace *trace = to->trace;
+    const tkt_phase_window window = {.begin_ns = trace->facts.begin_ns,
+                                     .end_ns = is_last ? trace->facts.end_ns : UINT64_MAX,
+                                     .seen = &to->phase_batches};
+    uint64_t others[TAKT_LOSS_COUNT];
+    memcpy(others, trace->losses, sizeof others);
+    memset(trace->losses, 0, sizeof trace->losses);
+    tkt_timers_settle(0);
+    if (tkt_phases_fill(trace, &window) != TAKT_OK)
+        to->lost[TAKT_LOSS_PHASE_BLOCKS]++;
+    tkt_perfetto_blocks(&to->perfetto);
+    trace->phase_segments.count = trace->phase_records.count = 0;
+    for (int i = 0; i < TAKT_LOSS_COUNT; i++) {
+        to->lost[i] += trace->losses[i];
+        trace->losses[i] = others[i] + to->lost[i];
+    }
 }

@@ -374,3 +374,25 @@ void tkt_stream_write_host(tkt_stream_file *to, const takt_trace *slice, bool is
                           &slice->flows.items[i]);
     write_memory(to, slice);
 }
+
+void tkt_stream_file_fini(tkt_stream_file *to)
+{
+    for (size_t i = 0; i < to->states.count; i++) {
+        TKT_ARRAY_FREE(&to->states.items[i].open);
+        TKT_ARRAY_FREE(&to->states.items[i].late);
+    }
+    TKT_ARRAY_FREE(&to->states);
+    TKT_ARRAY_FREE(&to->slice_sites);
+    TKT_ARRAY_FREE(&to->memories);
+    TKT_ARRAY_FREE(&to->window_memory);
+    TKT_ARRAY_FREE(&to->begin_bytes);
+    TKT_ARRAY_FREE(&to->batch.activities);
+    TKT_ARRAY_FREE(&to->batch.waits);
+    TKT_ARRAY_FREE(&to->batch.overheads);
+    TKT_ARRAY_FREE(&to->batch.memory);
+    tkt_graphs_fini(&to->graphs);
+    tkt_map_fini(&to->rows);
+    tkt_map_fini(&to->shapes);
+    tkt_stacks_fini(&to->stacks);
+    takt_trace_release(to->trace);
+}

@@ -249,18 +249,33 @@ static size_t round_at(const struct tkt_timed *state, uint64_t ns)
 
 /* Work of devices in the rounds that count, in ns. */
 typedef struct device_work {
-    double computing;  /* kernels and graphs */
-    double moving;     /* copies and sets */
-    uint32_t device;   /* string: one that computed; 0: none */
-    double peak_flops; /* of the devices that computed; 0 if theirs differ */
+    const char *precision; /* in which peak_flops is wanted; NULL: any */
+    double computing;      /* kernels and graphs */
+    double moving;         /* copies and sets */
+    uint32_t device;       /* string: one that computed; 0: none */
+    double peak_flops;     /* of the devices that computed; 0 if theirs differ */
     bool is_known;
 } device_work;
+
+/* The device's attributes tell its rates in fp32 and fp64. 0: unknown. */
+static double peak_in(const char *precision, const takt_trace *trace, uint32_t device)
+{
+    double flops = takt_trace_peak(trace, tkt_trace_text(trace, device)).flops;
+    if (!precision || *precision == '\0' || strcmp(precision, "fp32") == 0)
+        return flops;
+    for (size_t i = 0; i < trace->devices.count && strcmp(precision, "fp64") == 0; i++) {
+        const tkt_device *of = &trace->devices.items[i];
+        if (of->label == device && of->fp64_slowdown)
+            return flops / of->fp64_slowdown;
+    }
+    return 0;
+}
 
 static void note_peak(device_work *work, const takt_trace *trace, uint32_t device)
 {
     if (work->device == device)
         return;
-    double flops = takt_trace_peak(trace, tkt_trace_text(trace, device)).flops;
+    double flops = peak_in(work->precision, trace, device);
     work->peak_flops = work->device && work->peak_flops != flops ? 0 : flops;
     work->device = device;
 }
@@ -281,7 +296,8 @@ static device_work fill_device_times(takt_timed *result, const struct tkt_timed 
                                      const takt_trace *trace)
 {
     const uint64_t *losses = trace->losses;
-    device_work work = {.is_known = losses[TAKT_LOSS_INCOMPLETE] == 0 &&
+    device_work work = {.precision = state->options.precision,
+                        .is_known = losses[TAKT_LOSS_INCOMPLETE] == 0 &&
                                     losses[TAKT_LOSS_DEVICE_DROPPED] == 0};
     size_t count = state->rounds.count;
     double *ns = count ? tkt_alloc_zeroed(count * sizeof *ns) : NULL;

@@ -6,29 +6,27 @@
 
 #include <math.h>
 
-/* Prints nanoseconds in a readable unit. */
-static void print_time(const char *label, double ns)
+/* Prints a value in the largest unit that keeps it above 1, without an end of line. An empty unit
+ * ends the list. */
+static void print_scaled(const char *label, double value, double step, const char units[5][6])
 {
-    if (ns < 1e3)
-        tkt_print("  %-8s %10.0f ns\n", label, ns);
-    else if (ns < 1e6)
-        tkt_print("  %-8s %10.3f us\n", label, ns / 1e3);
-    else if (ns < 1e9)
-        tkt_print("  %-8s %10.3f ms\n", label, ns / 1e6);
-    else
-        tkt_print("  %-8s %10.3f s\n", label, ns / 1e9);
+    size_t unit = 0;
+    for (; value >= step && units[unit + 1][0]; unit++)
+        value /= step;
+    tkt_print("  %-8s %10.*f %s", label, unit ? 3 : 0, value, units[unit]);
 }
 
-/* Prints bytes in a readable unit, without an end of line. */
+static void print_time(const char *label, double ns)
+{
+    static const char units[5][6] = {"ns", "us", "ms", "s"};
+    print_scaled(label, ns, 1000, units);
+    tkt_print("\n");
+}
+
 static void print_bytes(const char *label, double bytes)
 {
-    static const char *const units[] = {"bytes", "KiB", "MiB", "GiB", "TiB"};
-    size_t unit = 0;
-    while (bytes >= 1024 && unit + 1 < sizeof units / sizeof *units) {
-        bytes /= 1024;
-        unit++;
-    }
-    tkt_print("  %-8s %10.*f %s", label, unit ? 3 : 0, bytes, units[unit]);
+    static const char units[5][6] = {"bytes", "KiB", "MiB", "GiB"};
+    print_scaled(label, bytes, 1024, units);
 }
 
 static void print_memory(const char *label, uint64_t peak_bytes, uint64_t current_bytes)
@@ -75,6 +73,9 @@ static void print_device_memory(const takt_timed *result)
 static void print_peak(const takt_timed *result)
 {
     bool is_named = result->precision[0] != '\0';
+    if (is_named && result->flops_per_second > 0 && result->peak_flops == 0)
+        tkt_print("  %-8s    unknown: no peak in %.15s, set peak_flops\n", "used",
+                  result->precision);
     if (!(result->utilization > 0))
         return;
     tkt_print("  %-8s %10.3f%% of %.3f TFLOP/s%s%.15s", "used", 100 * fmin(result->utilization, 1),

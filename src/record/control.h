@@ -28,6 +28,7 @@ typedef struct tkt_control {
     uint64_t      ring_until_ticks; /* atomic; with TKT_RING: chunks full before it are reused */
     uint64_t      settled_ticks;   /* atomic; see tkt_record_settle() */
     uint64_t      fold_from_ticks; /* atomic; spans are folded from here on */
+    uint64_t      fold_from_ns;    /* atomic; the same in ns */
     uint64_t      fold_ns_per_tick; /* atomic; see tkt_clock_fit */
     uint32_t      running; /* atomic; profilers between start and stop */
 } tkt_control;

@@ -1,14 +1,7 @@
-/* The fold of a recording, see fold.h; and folding while the program runs. */
+/* The fold of a recording, see fold.h. */
 #include "record/fold.h"
 
-#include "base/clock.h"
-#include "record/control.h"
-#include "record/log.h"
-#include "record/slot.h"
-
 #include <math.h>
-
-/* ======== The tree ======== */
 
 /* A child is found by (parent, site): first in the parent's last hit, since loops call the same
  * scope again and again; then in a small table of recent nodes; then in a hash map.
@@ -90,6 +83,13 @@ void tkt_fold_fini(tkt_fold *fold)
     TKT_ARRAY_FREE(fold);
     tkt_map_fini(&fold->children);
     tkt_arena_fini(&fold->histograms);
+    TKT_ARRAY_FREE(&fold->counters);
+    tkt_map_fini(&fold->counter_index);
+    TKT_ARRAY_FREE(&fold->tasks);
+    tkt_map_fini(&fold->task_index);
+    TKT_ARRAY_FREE(&fold->threads);
+    TKT_ARRAY_FREE(&fold->parts);
+    TKT_ARRAY_FREE(&fold->before);
     *fold = (tkt_fold){0};
 }
 
@@ -188,6 +188,7 @@ static void merge_nodes(tkt_fold *into, const tkt_fold *from, const uint32_t *no
     }
     into->other_count += from->other_count;
     into->lost_count += from->lost_count;
+    into->unnamed_count += from->unnamed_count;
 }
 
 takt_status tkt_fold_merge(tkt_fold *into, const tkt_fold *from, const uint32_t *sites,
@@ -201,6 +202,19 @@ takt_status tkt_fold_merge(tkt_fold *into, const tkt_fold *from, const uint32_t 
     return status;
 }
 
+void tkt_histogram_add_stats(tkt_histogram *into, const tkt_stats *stats,
+                             const tkt_histogram *histogram)
+{
+    if (histogram) {
+        tkt_histogram_merge(into, histogram);
+        return;
+    }
+    if (stats->count > 0)
+        tkt_histogram_add(into, stats->min_ns);
+    if (stats->count > 1)
+        tkt_histogram_add(into, stats->max_ns);
+}
+
 uint64_t tkt_stats_quantile(const tkt_stats *stats, const tkt_histogram *histogram, double q)
 {
     if (stats->count == 0)
@@ -210,239 +224,9 @@ uint64_t tkt_stats_quantile(const tkt_stats *stats, const tkt_histogram *histogr
         return stats->min_ns;
     if (rank == stats->count)
         return stats->max_ns;
+    if (!histogram)
+        return TKT_NO_QUANTILE;
     uint64_t value = tkt_histogram_quantile(histogram, q);
     value = value < stats->min_ns ? stats->min_ns : value;
     return value > stats->max_ns ? stats->max_ns : value;
-}
-
-/* ======== Folding while the program runs ======== */
-
-/* A log holds spans in the order of their ends, children before parents. That is the wrong order
- * for a call tree: a child's path is known only when its parent is. So the slots are read
- * backwards, from the scopes that are open now. Then a parent comes before its children, and the
- * path of a span at depth d consists of the nodes last seen at depths 0 to d - 1. */
-
-typedef struct walk {
-    tkt_fold *fold;
-    tkt_folded_calls *calls;
-    uint32_t *above; /* the node above each depth: the root, and those last seen at 0, 1, ... */
-    uint32_t known;  /* depths that `above` is valid for */
-    uint32_t shift;  /* scopes met that began before the recording: earlier spans are deeper */
-    uint64_t from;   /* ticks; spans are cut to from..until */
-    uint64_t until;
-    uint64_t ns_per_tick;
-} walk;
-
-#define MOST_SHIFT (TKT_MAX_DEPTH - TKT_DEEP - 1)
-
-/* Where the record of a level was dropped, the nearest node above takes its place. */
-static void fill_up_to(walk *w, uint32_t depth)
-{
-    for (; w->known < depth; w->known++)
-        w->above[w->known + 1] = w->above[w->known];
-}
-
-/* Returns the node of `site` at `depth`, below the nodes last seen above it. `depth` is less than
- * TKT_MAX_DEPTH. */
-static inline uint32_t enter(walk *w, uint32_t depth, uint32_t site)
-{
-    if (TAKT_UNLIKELY(depth > w->known))
-        fill_up_to(w, depth);
-    uint32_t node = tkt_fold_child(w->fold, w->above[depth], site);
-    w->above[depth + 1] = node;
-    w->known = depth + 1;
-    return node;
-}
-
-static void add(walk *w, uint32_t node, uint64_t begin, uint64_t end)
-{
-    if (begin < w->from)
-        begin = w->from;
-    if (end > w->until)
-        end = w->until;
-    if (node == TKT_NO_NODE || end < begin)
-        return;
-    tkt_fold_add(w->fold, node, tkt_clock_duration_ns(w->ns_per_tick, end - begin));
-}
-
-static void fold_span(walk *w, const tkt_slot_span *span)
-{
-    uint32_t depth = span->depth + w->shift;
-    uint32_t node = enter(w, depth < TKT_MAX_DEPTH ? depth : TKT_MAX_DEPTH - 1, span->site);
-    if (span->begin == 0 && w->shift < MOST_SHIFT)
-        w->shift++;
-    if (tkt_slot_overlaps(span, w->from, w->until))
-        add(w, node, span->begin, span->end);
-}
-
-/* The common span: of one slot, and usually entirely in the window. */
-static inline void fold_plain(walk *w, const takt_record *slot)
-{
-    uint64_t end = slot->start + slot->ticks;
-    uint32_t node = enter(w, tkt_slot_depth(slot) + w->shift, tkt_tag_site(slot->tag));
-    if (TAKT_LIKELY(slot->start >= w->from && end <= w->until))
-        tkt_fold_add(w->fold, node, tkt_clock_duration_ns(w->ns_per_tick, slot->ticks));
-    else if (end > w->from && slot->start <= w->until)
-        add(w, node, slot->start, end);
-}
-
-static double as_double(uint64_t bits)
-{
-    union {
-        uint64_t bits;
-        double value;
-    } both = {bits};
-    return both.value;
-}
-
-static void fold_work(walk *w, const takt_record *slot)
-{
-    uint32_t open = tkt_slot_depth(slot) + w->shift;
-    if (open == 0 || open > w->known || w->above[open] == TKT_NO_NODE)
-        return;
-    tkt_node *node = &w->fold->items[w->above[open]];
-    node->flops += as_double(slot[0].start);
-    node->bytes += as_double(slot[1].start);
-}
-
-/* Counts a failed call. Its span, the slot after it, has just been folded. */
-static void fold_error(walk *w, const takt_record *slot, uint32_t depth)
-{
-    tkt_slot_span span;
-    uint32_t node = depth < w->known ? w->above[depth + 1] : TKT_NO_NODE;
-    if (node != TKT_NO_NODE && tkt_slot_read_span(slot + 1, &span) &&
-        tkt_slot_overlaps(&span, w->from, w->until))
-        w->fold->items[node].errors++;
-}
-
-/* The site of a call that may have launched something; otherwise 0. */
-static uint32_t launching_site(const takt_record *slot)
-{
-    tkt_slot_span span;
-    bool has_failed = slot->start >> 32 != 0;
-    if (has_failed || slot->ticks & TKT_SLOT_CAPTURING || !tkt_slot_read_span(slot + 1, &span))
-        return 0;
-    return span.site;
-}
-
-/* On the path, the scope that made the call is above the call. */
-static void fold_call(walk *w, const takt_record *slot)
-{
-    uint32_t depth = (slot->ticks & ~TKT_SLOT_CAPTURING) + w->shift;
-    if (slot->start >> 32)
-        fold_error(w, slot, depth);
-    uint32_t node = depth <= w->known ? w->above[depth] : 0;
-    if (node == TKT_NO_NODE || (uint32_t)slot->start == 0 || w->calls->count == TKT_FOLDED_CALLS)
-        return;
-    tkt_folded_call *call = TKT_ARRAY_ADD(w->calls);
-    if (call)
-        *call = (tkt_folded_call){(uint32_t)slot->start, node, launching_site(slot)};
-}
-
-static void fold_slots(walk *w, const takt_record *first, const takt_record *end)
-{
-    tkt_slot_span span;
-    for (const takt_record *slot = end; slot-- > first;) {
-        if (tkt_slot_is_plain(slot))
-            fold_plain(w, slot);
-        else if (tkt_slot_read_span(slot, &span))
-            fold_span(w, &span);
-        else if (tkt_slot_kind_of(slot) == TKT_SLOT_WORK)
-            fold_work(w, slot);
-        else if (tkt_slot_kind_of(slot) == TKT_SLOT_CALL)
-            fold_call(w, slot);
-        else if (tkt_slot_kind_of(slot) == TKT_SLOT_THREAD)
-            w->known = w->shift = 0;
-    }
-}
-
-static void fold_frames(walk *w, const takt_frame *frames, uint32_t count, uint64_t until_ticks)
-{
-    for (uint32_t i = 0; i < count; i++) {
-        uint32_t node = enter(w, i, tkt_frame_site(&frames[i]));
-        if (until_ticks && frames[i].start <= until_ticks)
-            add(w, node, frames[i].start, until_ticks);
-    }
-}
-
-typedef TKT_ARRAY_OF(tkt_chunk *) chunk_list;
-
-/* The chunks from the first unfolded one to the one that holds the cursor. */
-static takt_status list_chunks(const tkt_thread_log *log, const takt_record *cursor,
-                               chunk_list *list)
-{
-    tkt_chunk *chunk = log->unfolded;
-    for (;;) {
-        tkt_chunk **item = TKT_ARRAY_ADD(list);
-        if (!item)
-            return TAKT_NO_MEMORY;
-        *item = chunk;
-        if (cursor >= chunk->slots && cursor <= chunk->slots + TKT_CHUNK_SLOTS)
-            return TAKT_OK;
-        chunk = tkt_chunk_after(chunk);
-    }
-}
-
-static void fold_chunks(walk *w, const chunk_list *list, uint32_t first_slot,
-                        const takt_record *cursor)
-{
-    for (size_t i = list->count; i-- > 0;) {
-        const tkt_chunk *chunk = list->items[i];
-        const takt_record *end = i + 1 == list->count ? cursor : chunk->slots + chunk->count;
-        fold_slots(w, chunk->slots + (i == 0 ? first_slot : 0), end);
-    }
-}
-
-/* Skips a chunk that is folded to its end, so that usually only one is left. */
-static void skip_folded_chunk(tkt_thread_log *log)
-{
-    tkt_chunk *after = tkt_chunk_after(log->unfolded);
-    if (!after || log->unfolded_slot != log->unfolded->count)
-        return;
-    log->unfolded = after;
-    log->unfolded_slot = 0;
-}
-
-takt_status tkt_online_fold_from(tkt_thread_log *log, const takt_record *cursor,
-                                 const takt_frame *frames, uint32_t frame_count,
-                                 uint64_t from_ticks, uint64_t until_ticks, uint64_t ns_per_tick)
-{
-    if (!log->fold.items && tkt_fold_init(&log->fold) != TAKT_OK)
-        return TAKT_NO_MEMORY;
-    walk w = {
-        .fold = &log->fold,
-        .calls = &log->folded_calls,
-        .above = log->path,
-        .from = from_ticks,
-        .until = until_ticks ? until_ticks : UINT64_MAX,
-        .ns_per_tick = ns_per_tick,
-    };
-    skip_folded_chunk(log);
-    tkt_chunk *only = log->unfolded;
-    chunk_list list = {0};
-    bool is_one = cursor >= only->slots && cursor <= only->slots + TKT_CHUNK_SLOTS;
-    if (!is_one && list_chunks(log, cursor, &list) != TAKT_OK) {
-        TKT_ARRAY_FREE(&list);
-        return TAKT_NO_MEMORY; /* the next fold begins at the same slot */
-    }
-    w.above[0] = 0;
-    fold_frames(&w, frames, frame_count, until_ticks);
-    if (is_one)
-        fold_slots(&w, only->slots + log->unfolded_slot, cursor);
-    else
-        fold_chunks(&w, &list, log->unfolded_slot, cursor);
-    if (!is_one)
-        log->unfolded = list.items[list.count - 1];
-    log->unfolded_slot = (uint32_t)(cursor - log->unfolded->slots);
-    TKT_ARRAY_FREE(&list);
-    return TAKT_OK;
-}
-
-takt_status tkt_online_fold(tkt_thread_log *log, const takt_record *cursor,
-                            const takt_frame *frames, uint32_t frame_count, uint64_t until_ticks)
-{
-    return tkt_online_fold_from(
-        log, cursor, frames, frame_count,
-        __atomic_load_n(&tkt_record_control.fold_from_ticks, __ATOMIC_RELAXED), until_ticks,
-        __atomic_load_n(&tkt_record_control.fold_ns_per_tick, __ATOMIC_RELAXED));
 }

@@ -31,7 +31,7 @@ typedef struct tkt_stats {
 
 typedef struct tkt_node {
     tkt_stats      stats;
-    tkt_histogram *histogram; /* of durations; NULL while count is 0, or without memory */
+    tkt_histogram *histogram; /* of durations; NULL while the extremes tell all, or without memory */
     double         flops;     /* declared with TAKT_WORK */
     double         bytes;
     uint64_t       errors; /* failed calls into a device's library */
@@ -42,6 +42,62 @@ typedef struct tkt_node {
     uint32_t       last_hit; /* the child looked up last */
 } tkt_node;
 
+/* The most counters of one fold, and the most tasks. The names of further ones become
+ * TKT_MORE_NAMES, until tkt_trace_finish() gives that a text. */
+#define TKT_FOLD_MAX_NAMES 1024u
+#define TKT_MORE_NAMES     UINT32_MAX
+
+/* The samples of a counter. Times are ticks in the fold of a log, ns in that of a trace. */
+typedef struct tkt_folded_counter {
+    uint32_t name;     /* its site; in a trace: string */
+    uint32_t is_mixed; /* 1: threads or sites sampled it by turns; the next two are too small */
+    double   sum;      /* of finite values, each times the time until the next sample */
+    double   time;     /* the sum of those times */
+    uint64_t samples;
+    uint64_t first_time;
+    uint64_t last_time;
+    double   first;
+    double   last;
+    double   min; /* of finite values, and so is this: NaN if there is none */
+    double   max;
+    uint64_t walk; /* that added samples last; while it goes on, it has read the samples from here */
+    uint64_t next_time;
+    double   next;
+    uint64_t before_time; /* the last sample before the walk */
+    double   before;
+} tkt_folded_counter;
+
+/* Spans of one name on tracks of one name. */
+typedef struct tkt_folded_task {
+    uint32_t       name;  /* its site; in a trace: string */
+    uint32_t       track; /* text id; in a trace: string */
+    tkt_stats      stats; /* self_ns is 0 */
+    tkt_histogram *histogram; /* in the fold's arena */
+} tkt_folded_task;
+
+/* What a thread ran of a node. A file has these three numbers. */
+typedef struct tkt_thread_node {
+    uint64_t node;
+    uint64_t count;
+    uint64_t total_ns;
+} tkt_thread_node;
+
+/* From this many parts on, a fold lists no further threads. */
+#define TKT_FOLD_MAX_PARTS 16384u
+
+typedef struct tkt_folded_thread {
+    uint32_t name; /* text id; in a trace: string */
+    uint32_t thread_id;
+    size_t   end; /* of its parts, which begin where those of the previous thread end */
+} tkt_folded_thread;
+
+/* A thread of this process. */
+typedef struct tkt_thread_mark {
+    uint64_t serial; /* counts threads as they appear; 0: none */
+    uint32_t thread_id;
+    uint32_t name; /* text id */
+} tkt_thread_mark;
+
 #define TKT_FOLD_RECENT_BITS 8
 
 typedef struct tkt_fold {
@@ -50,7 +106,18 @@ typedef struct tkt_fold {
     tkt_arena histograms;
     uint64_t  other_count; /* spans that went into an "other" node */
     uint64_t  lost_count;  /* spans without a node, because there was no memory */
+    uint64_t  unnamed_count; /* samples and tasks whose names became TKT_MORE_NAMES */
     uint32_t  log;         /* number of its log */
+    TKT_ARRAY_OF(tkt_folded_counter) counters;
+    tkt_map   counter_index; /* name -> index + 1 */
+    TKT_ARRAY_OF(tkt_folded_task) tasks;
+    tkt_map   task_index; /* track << 32 | name -> index + 1 */
+    TKT_ARRAY_OF(tkt_folded_thread) threads; /* only those that ran scopes */
+    TKT_ARRAY_OF(tkt_thread_node) parts;
+    tkt_thread_mark thread; /* that continues the fold of a log; its parts are not listed yet */
+    TKT_ARRAY_OF(tkt_thread_node) before; /* by node: what it had before that thread */
+    bool lists_no_threads; /* any more: there was no memory for `before` */
+    uint64_t  walk;          /* counts the pieces of the log that were folded */
     uint32_t  recent[1u << TKT_FOLD_RECENT_BITS]; /* nodes by a hash of parent and site, or 0 */
 } tkt_fold;
 
@@ -119,12 +186,41 @@ void tkt_fold_find_self(tkt_fold *fold);
 takt_status tkt_fold_merge(tkt_fold *into, const tkt_fold *from, const uint32_t *sites,
                            uint32_t *nodes);
 
+/* Adds a sample to a log's fold. Walks begin with ++fold->walk, read samples from the newest to the
+ * oldest, and end with the second function. */
+void tkt_fold_sample(tkt_fold *fold, uint32_t site, uint64_t time, double value);
+void tkt_fold_end_samples(tkt_fold *fold);
+
+/* Adds the samples of a counter to those of the same name. False without memory. */
+bool tkt_fold_add_counter(tkt_fold *fold, const tkt_folded_counter *from);
+
+/* Adds a task, or the tasks of a name and track. Without memory, the first function counts the task
+ * as lost, and the second returns false. */
+void tkt_fold_task(tkt_fold *fold, uint32_t site, uint32_t track, uint64_t duration_ns);
+bool tkt_fold_add_task(tkt_fold *fold, const tkt_folded_task *from);
+
+/* Lists what the thread has run, which ends, or whose fold ends. Without memory it lists nothing. */
+void tkt_fold_end_thread(tkt_fold *fold);
+
+/* Sorts counters by their first sample. None can be added after that. */
+void tkt_fold_sort_counters(tkt_fold *fold);
+
+/* Up to two durations are the extremes, so they need no histogram. */
+#define TKT_MOST_EXTREMES 2u
+
+/* Adds the durations of `stats` to `into`. Without a histogram of theirs there are at most
+ * TKT_MOST_EXTREMES. */
+void tkt_histogram_add_stats(tkt_histogram *into, const tkt_stats *stats,
+                             const tkt_histogram *histogram);
+
 void tkt_stats_init(tkt_stats *stats);
 void tkt_stats_merge(tkt_stats *into, const tkt_stats *from);
 double tkt_stats_mean(const tkt_stats *stats);
 
+#define TKT_NO_QUANTILE UINT64_MAX
+
 /* A quantile by nearest rank. The extremes are exact, other ranks come from the histogram and never
- * lie outside the extremes. 0 without calls. */
+ * lie outside the extremes. 0 without calls, TKT_NO_QUANTILE without a histogram that is needed. */
 uint64_t tkt_stats_quantile(const tkt_stats *stats, const tkt_histogram *histogram, double q);
 
 /* Standard deviation of a sample (n - 1); 0 below two calls. */

@@ -29,20 +29,13 @@
 #define TKT_CHUNK_BYTES 8192u
 #define TKT_CHUNK_SLOTS ((TKT_CHUNK_BYTES - 64u) / sizeof(takt_record))
 
-/* The thread whose events a chunk begins with. */
-typedef struct tkt_thread_mark {
-    uint64_t serial; /* counts threads as they appear; 0: none */
-    uint32_t thread_id;
-    uint32_t name; /* text id */
-} tkt_thread_mark;
-
 /* The owner writes every field but `next_free`. It writes `count` and `end_ticks` before it
  * publishes `next` with release, which pairs with the acquire in tkt_chunk_after(). */
 typedef struct tkt_chunk {
     struct tkt_chunk *next;
     uint64_t          begin_ticks; /* when the owner began it */
     uint64_t          end_ticks;   /* when it was full */
-    tkt_thread_mark   thread;      /* at its beginning */
+    tkt_thread_mark   thread;      /* whose events it begins with */
     uint32_t          count;       /* slots used */
     uint32_t          index;       /* its number in the pool */
     uint32_t          next_free;   /* in a free chunk: the number of the next free one */
@@ -164,7 +157,7 @@ typedef struct tkt_thread_log {
     tkt_chunk      *kept_fold;      /* of tkt_mapping_keep_fold(), like the next two */
     uint32_t        kept_pieces;
     uint32_t        kept_sequence;
-    tkt_thread_mark mark;
+    tkt_thread_mark mark;      /* the thread changes with the lock */
     tkt_map         unmatched_ends; /* site of an END without begin -> recording epoch */
     tkt_cached_name names[2u << TKT_NAME_BITS];
     tkt_cached_text texts[1u << TKT_TEXT_BITS];
@@ -262,19 +255,29 @@ static inline uint32_t tkt_log_depth(const tkt_thread_log *log)
     return (uint32_t)(log->thread->top - log->frames);
 }
 
+/* Makes `chunk` the tail, which the thread writes to. */
+void tkt_log_begin_chunk(tkt_thread_log *log, tkt_chunk *chunk);
+
+/* The tail is full: continues in another chunk, or in the same one again. False without room. */
+bool tkt_log_next_chunk(tkt_thread_log *log);
+
+/* Continues in a chunk of the crash-safe file, if the tail is not in that file yet. */
+void tkt_log_place_chunk(tkt_thread_log *log);
+
 /* With the lock: removes the oldest chunk from the list. It must not be the tail. */
 tkt_chunk *tkt_log_unlink_head(tkt_thread_log *log);
 
 static inline tkt_chunk *tkt_chunk_after(const tkt_chunk *chunk)
 {
-    /* acquire: pairs with the release in append_chunk() of log.c */
+    /* acquire: pairs with the release in append_chunk() of log_chunks.c */
     return __atomic_load_n(&chunk->next, __ATOMIC_ACQUIRE);
 }
 
 /* Frees all logs. No thread may record any more. */
 void tkt_log_free_all(void);
 
-/* The list of all logs. */
+/* The list of all logs, and their number. */
+uint32_t tkt_log_count(void);
 tkt_thread_log *tkt_log_first(void);
 static inline tkt_thread_log *tkt_log_next(const tkt_thread_log *log)
 {
@@ -334,9 +337,22 @@ void tkt_log_work(double *flops, double *bytes);
 takt_status tkt_online_fold(tkt_thread_log *log, const takt_record *cursor,
                             const takt_frame *frames, uint32_t frame_count, uint64_t until_ticks);
 
-/* The same for another process's window, which begins at `from_ticks`. */
+/* The begin of a window, and its clock. */
+typedef struct tkt_fold_begin {
+    uint64_t ticks;
+    uint64_t ns;
+    uint64_t ns_per_tick; /* see tkt_clock_fit */
+} tkt_fold_begin;
+
+/* The begin of the window that this process folds. */
+tkt_fold_begin tkt_fold_begin_now(void);
+
+/* The same for another process's window. */
 takt_status tkt_online_fold_from(tkt_thread_log *log, const takt_record *cursor,
                                  const takt_frame *frames, uint32_t frame_count,
-                                 uint64_t from_ticks, uint64_t until_ticks, uint64_t ns_per_tick);
+                                 const tkt_fold_begin *from, uint64_t until_ticks);
+
+/* Adds the open spans of tracks, cut off at `until_ticks`. */
+void tkt_fold_open_tasks(tkt_fold *fold, uint64_t until_ticks);
 
 #endif

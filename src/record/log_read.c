@@ -182,6 +182,7 @@ takt_status tkt_log_fold_take(tkt_thread_log *log, uint64_t until_ticks, tkt_fol
         return TAKT_NO_MEMORY;
     uint64_t was = tkt_busy_lock(&log->lock);
     takt_status status = fold_now(log, frames, until_ticks);
+    tkt_fold_end_thread(&log->fold);
     *out = log->fold;
     out->log = log->number;
     log->fold = (tkt_fold){0};
@@ -192,6 +193,29 @@ takt_status tkt_log_fold_take(tkt_thread_log *log, uint64_t until_ticks, tkt_fol
     return status;
 }
 
+/* Copies what the fold has besides the tree. */
+static takt_status copy_lists(const tkt_fold *from, tkt_fold *out)
+{
+    bool has_memory = TKT_ARRAY_RESERVE(&out->threads, from->threads.count) &&
+                      TKT_ARRAY_RESERVE(&out->parts, from->parts.count) &&
+                      TKT_ARRAY_RESERVE(&out->before, from->before.count);
+    for (size_t i = 0; has_memory && i < from->counters.count; i++)
+        has_memory = tkt_fold_add_counter(out, &from->counters.items[i]);
+    for (size_t i = 0; has_memory && i < from->tasks.count; i++)
+        has_memory = tkt_fold_add_task(out, &from->tasks.items[i]);
+    if (!has_memory)
+        return TAKT_NO_MEMORY;
+    for (size_t i = 0; i < from->threads.count; i++)
+        out->threads.items[out->threads.count++] = from->threads.items[i];
+    for (size_t i = 0; i < from->parts.count; i++)
+        out->parts.items[out->parts.count++] = from->parts.items[i];
+    for (size_t i = 0; i < from->before.count; i++)
+        out->before.items[out->before.count++] = from->before.items[i];
+    out->thread = from->thread;
+    out->lists_no_threads = from->lists_no_threads;
+    return TAKT_OK;
+}
+
 /* The copy has the same numbers of nodes, since calls refer to them. */
 static takt_status copy_fold(const tkt_fold *from, tkt_fold *out)
 {
@@ -199,6 +223,8 @@ static takt_status copy_fold(const tkt_fold *from, tkt_fold *out)
     takt_status status = nodes ? tkt_fold_init(out) : TAKT_NO_MEMORY;
     if (status == TAKT_OK)
         status = tkt_fold_merge(out, from, NULL, nodes);
+    if (status == TAKT_OK)
+        status = copy_lists(from, out);
     tkt_free(nodes);
     return status;
 }
@@ -221,6 +247,7 @@ static takt_status fold_into_copy(tkt_thread_log *log, takt_frame *frames, uint6
     tkt_fold live = log->fold;
     log->fold = *copy;
     status = tkt_online_fold(log, cursor, frames, count, until_ticks);
+    tkt_fold_end_thread(&log->fold);
     *copy = log->fold;
     log->fold = live;
     return status;

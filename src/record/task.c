@@ -112,6 +112,29 @@ void tkt_task_visit(void (*visit)(void *user, const tkt_task *task), void *user)
     }
 }
 
+/* ---- In a summary ---------------------------------------------------------------------------- */
+
+typedef struct open_tasks {
+    tkt_fold *fold;
+    tkt_fold_begin from;
+    uint64_t until_ticks;
+} open_tasks;
+
+static void fold_open_task(void *user, const tkt_task *task)
+{
+    const open_tasks *open = user;
+    uint64_t begin = task->begin_ticks < open->from.ticks ? open->from.ticks : task->begin_ticks;
+    if (begin <= open->until_ticks)
+        tkt_fold_task(open->fold, task->site, task->track,
+                      tkt_clock_duration_ns(open->from.ns_per_tick, open->until_ticks - begin));
+}
+
+void tkt_fold_open_tasks(tkt_fold *fold, uint64_t until_ticks)
+{
+    open_tasks open = {fold, tkt_fold_begin_now(), until_ticks};
+    tkt_task_visit(fold_open_task, &open);
+}
+
 takt_track takt_track_named(const char *name)
 {
     return tkt_log_is_refused() ? 0 : tkt_text_intern(name);

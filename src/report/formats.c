@@ -374,6 +374,10 @@ void tkt_render_markdown(const tkt_document *document, tkt_writer *writer)
         put_markdown_text(writer, document->headline);
         tkt_writer_text(writer, "**\n\n");
     }
+    if (document->subline) {
+        put_markdown_text(writer, document->subline);
+        tkt_writer_text(writer, "\n\n");
+    }
     if (document->is_page)
         put_markdown_facts(document, writer);
     put_markdown_tables(document, true, writer);

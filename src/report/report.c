@@ -10,11 +10,11 @@
 
 #define USUAL_WIDTH 160
 #define LEAST_WIDTH 20
+#define WRITE_BYTES ((size_t)64 << 10) /* most that is written at once */
 #define USUAL_KEY   "takt_report_options.width="
 
 typedef struct report {
     const char *name;
-    const char *description;
     bool is_of_cuda; /* WITH_CUDA */
     tkt_show_function show;
 } report;
@@ -24,7 +24,7 @@ enum {
     WITH_CUDA
 };
 
-#define ROW(name, when, description) {#name, description, (when) == WITH_CUDA, tkt_show_##name},
+#define ROW(name, when, description) {#name, (when) == WITH_CUDA, tkt_show_##name},
 
 static const report reports[] = {TKT_REPORTS(ROW)};
 
@@ -33,11 +33,6 @@ static const report reports[] = {TKT_REPORTS(ROW)};
 const char *takt_report_name(size_t index)
 {
     return index < REPORT_COUNT ? reports[index].name : NULL;
-}
-
-const char *tkt_report_description(size_t index)
-{
-    return index < REPORT_COUNT ? reports[index].description : NULL;
 }
 
 static const report *find_report(const char *name)
@@ -88,7 +83,7 @@ takt_status tkt_document_print(tkt_document *document, const takt_report_options
     if (status == TAKT_OK)
         status = tkt_document_arrange(document, options->sort, options->rows);
     if (status == TAKT_OK)
-        status = tkt_writer_init(&writer, *sink, 0);
+        status = tkt_writer_init(&writer, *sink, WRITE_BYTES);
     if (status != TAKT_OK)
         return status;
     switch (options->format) {
@@ -154,7 +149,7 @@ takt_status tkt_report_end(const takt_trace *trace, const takt_report_options *o
     bool is_text = options->format == TAKT_FORMAT_TEXT;
     if (!is_text && options->format != TAKT_FORMAT_MARKDOWN)
         return TAKT_OK;
-    takt_status status = tkt_writer_init(&writer, *sink, 0);
+    takt_status status = tkt_writer_init(&writer, *sink, WRITE_BYTES);
     if (status != TAKT_OK)
         return status;
     tkt_put_provenance(&writer, trace, is_text ? width_for(options, sink) : SIZE_MAX);

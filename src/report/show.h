@@ -43,14 +43,19 @@ TKT_REPORTS(TKT_DECLARE_SHOW)
 takt_status tkt_show_steps_table(tkt_document *document, const tkt_device_uses *uses);
 takt_status tkt_show_advice(tkt_document *document, const tkt_advice_basis *basis);
 
+/* Describes all steps of the run: "1000 steps, 16.300s, median 16.012ms, slowest 417 (88.000ms)".
+ * Empty without steps. Returns out. */
+#define TKT_RUN_LINE 256
+const char *tkt_run_line(char out[TKT_RUN_LINE], const takt_trace *trace);
+
+/* Adds its figures for machines. */
+void tkt_show_run_facts(tkt_document *document);
+
 /* Adds a note on how exactly times of host and devices can be compared. */
 void tkt_show_device_uncertainty(tkt_document *document);
 
-/* part / whole, or NaN if the whole is 0. */
-static inline double tkt_share(uint64_t part, uint64_t whole)
-{
-    return whole ? (double)part / (double)whole : NAN;
-}
+/* Adds a note if calls stand under "(other paths)" (show_tree.c). */
+void tkt_note_other_paths(tkt_document *document);
 
 /* For several reports of one trace: tkt_report_part() is takt_report() without the provenance line
  * of text and Markdown, which tkt_report_end() writes behind the last one. */
@@ -59,40 +64,10 @@ takt_status tkt_report_part(const takt_trace *trace, const char *name,
 takt_status tkt_report_end(const takt_trace *trace, const takt_report_options *options,
                            const takt_sink *sink);
 
-/* One line about the report with this index, counted as in takt_report_name(). NULL past the
- * end. */
-const char *tkt_report_description(size_t index);
-
 /* The report's name as the library has it; NULL: there is no such report. */
 const char *tkt_report_known(const char *name);
 
 /* True for a report that a profiler prints only where a backend recorded devices. */
 bool tkt_report_is_of_cuda(const char *name);
-
-/* The p99 of `count` values for a cell. Fewer values than these have none: it would be the greatest
- * one, or nearly so. */
-#define TKT_P99_LEAST 100
-static inline uint64_t tkt_p99_cell(uint64_t count, uint64_t p99_ns)
-{
-    return count < TKT_P99_LEAST ? TKT_NO_VALUE : p99_ns;
-}
-
-/* The standard deviation for a cell; none for a single value. Values in a file may be wrong. */
-static inline uint64_t tkt_deviation_cell(uint64_t count, double deviation)
-{
-    return count > 1 && deviation < 1e19 ? (uint64_t)(deviation + 0.5) : TKT_NO_VALUE;
-}
-
-/* The rounded mean; 0 if count is 0. */
-static inline uint64_t tkt_mean(uint64_t total, uint64_t count)
-{
-    return count ? total / count + (total % count >= count - count / 2) : 0;
-}
-
-/* The largest of `count` values by their mean; NaN if there is none. */
-static inline double tkt_imbalance(uint64_t most, uint64_t sum, uint64_t count)
-{
-    return sum ? (double)most * (double)count / (double)sum : NAN;
-}
 
 #endif

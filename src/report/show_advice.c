@@ -374,7 +374,7 @@ static void set_headline(tkt_document *document, const tkt_advice_basis *basis,
                          const tkt_advice *first)
 {
     const tkt_device_use *use = busiest_of(document->trace, basis->uses);
-    const tkt_scope_total *scope = tkt_hottest_scope(basis->scopes);
+    const tkt_scope_total *scope = tkt_hottest_scope(document->trace, basis->scopes);
     uint64_t wall_ns = tkt_wall_ns(&document->trace->facts);
     wording w;
     if (!tkt_advice_is_possible(document->trace) || wall_ns == 0)

@@ -169,14 +169,14 @@ static uint64_t quantile(const tkt_named *named, double q)
 }
 
 /* Adds a row and fills the common columns. */
-static tkt_cell *named_row(tkt_table *table, const takt_trace *trace, const tkt_named_list *nameds,
+static tkt_cell *named_row(tkt_table *table, const takt_trace *trace, const tkt_named_list *names,
                            const tkt_named *named)
 {
     tkt_cell *row = tkt_table_add_row(table);
     const tkt_stats *stats = &named->stats;
     row[TKT_NAMED_NAME].text = tkt_trace_text(trace, named->name);
     row[TKT_NAMED_COUNT].u = stats->count;
-    row[TKT_NAMED_SHARE].d = tkt_share(stats->total_ns, nameds->total_ns);
+    row[TKT_NAMED_SHARE].d = tkt_share(stats->total_ns, names->total_ns);
     row[TKT_NAMED_TOTAL].u = stats->total_ns;
     row[TKT_NAMED_AVERAGE].u = tkt_mean(stats->total_ns, stats->count);
     row[TKT_NAMED_MEDIAN].u = quantile(named, 0.5);
@@ -228,10 +228,12 @@ static const tkt_column kernel_columns[KERNEL_COLUMNS] = {
     [LIMIT] = {"Limited by", "limited_by", TKT_CELL_TEXT, 16, true, 1},
 };
 
-/* "64,2,1" */
+/* "64,2,1"; NULL if they are unknown. */
 static const char *dimensions(tkt_document *document, const uint32_t dims[3])
 {
     char text[40];
+    if (!(dims[0] | dims[1] | dims[2]))
+        return NULL;
     char *end = tkt_put_u64(text, dims[0]);
     for (size_t i = 1; i < 3; i++) {
         *end++ = ',';
@@ -240,9 +242,11 @@ static const char *dimensions(tkt_document *document, const uint32_t dims[3])
     return tkt_document_copy(document, text, (size_t)(end - text));
 }
 
-static bool has_cluster(const tkt_shape *shape)
+/* Every kernel has registers, so none means that the trace tells no resources. */
+static uint64_t resource(const tkt_shape *shape, uint32_t hidden, uint32_t field, uint64_t value)
 {
-    return (shape->cluster[0] | shape->cluster[1] | shape->cluster[2]) != 0;
+    bool is_known = !(hidden & field) && (shape->registers || value);
+    return is_known ? value : TKT_NO_VALUE;
 }
 
 /* If launches differ in a field, a text cell says "varies" and a number cell is empty. */
@@ -256,13 +260,12 @@ static void fill_shape(tkt_cell *row, tkt_document *document, const tkt_named *n
     const char *unknown = is_known ? "varies" : NULL;
     row[GRID].text = hidden & TKT_VARIES_GRID ? unknown : dimensions(document, shape->grid);
     row[BLOCK].text = hidden & TKT_VARIES_BLOCK ? unknown : dimensions(document, shape->block);
-    row[CLUSTER].text = hidden & TKT_VARIES_CLUSTER ? unknown
-                        : has_cluster(shape)        ? dimensions(document, shape->cluster)
-                                                    : NULL;
-    row[REGISTERS].u = hidden & TKT_VARIES_REGISTERS ? TKT_NO_VALUE : shape->registers;
-    row[STATIC].u = hidden & TKT_VARIES_STATIC ? TKT_NO_VALUE : shape->static_shared_bytes;
-    row[DYNAMIC].u = hidden & TKT_VARIES_DYNAMIC ? TKT_NO_VALUE : shape->dynamic_shared_bytes;
-    row[LOCAL].u = hidden & TKT_VARIES_LOCAL ? TKT_NO_VALUE : shape->local_bytes;
+    row[CLUSTER].text =
+        hidden & TKT_VARIES_CLUSTER ? unknown : dimensions(document, shape->cluster);
+    row[REGISTERS].u = resource(shape, hidden, TKT_VARIES_REGISTERS, shape->registers);
+    row[STATIC].u = resource(shape, hidden, TKT_VARIES_STATIC, shape->static_shared_bytes);
+    row[DYNAMIC].u = resource(shape, hidden, TKT_VARIES_DYNAMIC, shape->dynamic_shared_bytes);
+    row[LOCAL].u = resource(shape, hidden, TKT_VARIES_LOCAL, shape->local_bytes);
     bool has_occupancy = !(hidden & TKT_VARIES_OCCUPANCY) && shape->occupancy > 0;
     row[OCCUPANCY].d = has_occupancy ? shape->occupancy / 100.0 : NAN;
     row[LIMIT].text = has_occupancy && shape->limiter < sizeof limits / sizeof *limits
@@ -334,45 +337,45 @@ static void keep_shapes(tkt_table *table)
     }
 }
 
-static takt_status show_kernels(tkt_document *document, const tkt_named_list *nameds,
+static takt_status show_kernels(tkt_document *document, const tkt_named_list *names,
                                 tkt_kernel_key key, bool full_names)
 {
     const takt_trace *trace = document->trace;
     bool has_shapes = trace->facts.has_spans;
     tkt_table *table = named_table(document, kernel_columns,
-                                   has_shapes ? KERNEL_COLUMNS : TKT_NAMED_COLUMNS, nameds->count);
+                                   has_shapes ? KERNEL_COLUMNS : TKT_NAMED_COLUMNS, names->count);
     if (!table)
         return TAKT_NO_MEMORY;
-    for (size_t i = 0; i < nameds->count; i++) {
-        tkt_cell *row = named_row(table, trace, nameds, &nameds->items[i]);
+    for (size_t i = 0; i < names->count; i++) {
+        tkt_cell *row = named_row(table, trace, names, &names->items[i]);
         if (!has_shapes)
             continue;
-        fill_shape(row, document, &nameds->items[i]);
-        fill_names(row, trace, &nameds->items[i], full_names);
+        fill_shape(row, document, &names->items[i]);
+        fill_names(row, trace, &names->items[i], full_names);
     }
     if (has_shapes)
         hide_empty_columns(table);
     if (has_shapes && key == TKT_BY_LAUNCH)
         keep_shapes(table);
-    if (nameds->count > 0) {
+    if (names->count > 0) {
         tkt_document_add_note(document, "The median is within 3.2 %%.");
-        add_ncu_notes(document, nameds);
+        add_ncu_notes(document, names);
     }
     return TAKT_OK;
 }
 
 takt_status tkt_show_kernels(tkt_document *document, const takt_report_options *options)
 {
-    tkt_named_list nameds = {0};
+    tkt_named_list names = {0};
     bool full_names = options->full_names && document->trace->facts.has_spans;
     tkt_kernel_key key = options->by_arguments ? TKT_BY_LAUNCH
                          : full_names          ? TKT_BY_FULL_NAME
                                                : TKT_BY_NAME;
     document->nothing = "No kernels";
-    takt_status status = tkt_kernels_of(document->trace, key, &nameds);
+    takt_status status = tkt_kernels_of(document->trace, key, &names);
     if (status == TAKT_OK)
-        status = show_kernels(document, &nameds, key, full_names);
-    tkt_nameds_fini(&nameds);
+        status = show_kernels(document, &names, key, full_names);
+    tkt_named_fini(&names);
     return status;
 }
 
@@ -410,21 +413,21 @@ static void fill_call(tkt_cell *row, const takt_facts *facts, const tkt_named *c
     row[FIRST_ERROR].u = call->first_error ? (uint32_t)call->first_error : TKT_NO_VALUE;
 }
 
-static takt_status show_calls(tkt_document *document, const tkt_named_list *nameds)
+static takt_status show_calls(tkt_document *document, const tkt_named_list *names)
 {
-    tkt_table *table = named_table(document, call_columns, CALL_COLUMNS, nameds->count);
+    tkt_table *table = named_table(document, call_columns, CALL_COLUMNS, names->count);
     if (!table)
         return TAKT_NO_MEMORY;
     bool has_errors = false;
-    for (size_t i = 0; i < nameds->count; i++) {
-        tkt_cell *row = named_row(table, document->trace, nameds, &nameds->items[i]);
-        fill_call(row, &document->trace->facts, &nameds->items[i]);
-        has_errors = has_errors || nameds->items[i].errors > 0;
+    for (size_t i = 0; i < names->count; i++) {
+        tkt_cell *row = named_row(table, document->trace, names, &names->items[i]);
+        fill_call(row, &document->trace->facts, &names->items[i]);
+        has_errors = has_errors || names->items[i].errors > 0;
     }
     if (!has_errors)
         table->columns[ERRORS].rank = TKT_HIDDEN;
     tkt_table_hide_empty(table, TKT_NAMED_P99);
-    if (nameds->count > 0)
+    if (names->count > 0)
         tkt_document_add_note(document, "Median and p99 are within 3.2 %%.");
     return TAKT_OK;
 }
@@ -432,11 +435,11 @@ static takt_status show_calls(tkt_document *document, const tkt_named_list *name
 takt_status tkt_show_api(tkt_document *document, const takt_report_options *options)
 {
     (void)options;
-    tkt_named_list nameds = {0};
+    tkt_named_list names = {0};
     document->nothing = "No calls";
-    takt_status status = tkt_calls_of(document->trace, &nameds);
+    takt_status status = tkt_calls_of(document->trace, &names);
     if (status == TAKT_OK)
-        status = show_calls(document, &nameds);
-    tkt_nameds_fini(&nameds);
+        status = show_calls(document, &names);
+    tkt_named_fini(&names);
     return status;
 }

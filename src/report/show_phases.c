@@ -56,6 +56,8 @@ enum {
     MOSTLY,
     TIMERS,
     LOST,
+    UNCERTAIN,
+    UNRECORDED,
     OTHERS
 };
 
@@ -75,11 +77,14 @@ static const tkt_column others[OTHERS] = {
     [MOSTLY] = {"Slow In", "slow_in", TKT_CELL_TEXT, 2, true, 1},
     [TIMERS] = {"Timers", "timers", TKT_CELL_TEXT, 7, true, 1},
     [LOST] = {"Lost", "lost", TKT_CELL_COUNT, 6, false, 1},
+    [UNCERTAIN] = {"Uncertain", "uncertain_blocks", TKT_CELL_COUNT, TKT_HIDDEN, false, 1},
+    [UNRECORDED] = {"No Launch", "unrecorded_blocks", TKT_CELL_COUNT, TKT_HIDDEN, false, 1},
 };
 
 /* The columns that each of these tables has. */
-static const uint8_t of_kernels[] = {OF_KERNEL, LAUNCHES, BLOCKS, BLOCK_TIME, BLOCK_CYCLES,
-                                     RATIO,     LOST,     TIMERS, OF_DEVICE};
+static const uint8_t of_kernels[] = {OF_KERNEL,    LAUNCHES,  BLOCKS,    BLOCK_TIME,
+                                     BLOCK_CYCLES, RATIO,     LOST,      TIMERS,
+                                     OF_DEVICE,    UNCERTAIN, UNRECORDED};
 static const uint8_t of_slowest[] = {OF_KERNEL,  BLOCK,        LANE,  SM,     LAUNCHES,
                                      BLOCK_TIME, BLOCK_CYCLES, RATIO, MOSTLY, OF_DEVICE};
 static const uint8_t of_sms[] = {OF_KERNEL,    SM,          BLOCKS,   BLOCK_CYCLES,
@@ -163,6 +168,8 @@ static void show_kernels(tkt_document *document, const tkt_phases *phases)
             [RATIO].d = tkt_phase_spread_of(&kernel->spread),
             [TIMERS].text = tkt_trace_text(trace, kernel->timers),
             [LOST].u = kernel->lost,
+            [UNCERTAIN].u = kernel->uncertain,
+            [UNRECORDED].u = kernel->unrecorded,
         };
         tkt_table_add_chosen(table, cells, of_kernels);
     }
@@ -225,46 +232,33 @@ static void show_sms(tkt_document *document, const tkt_phases *phases)
 
 /* ---- The report ------------------------------------------------------------------------------ */
 
-static void add_launch_notes(tkt_document *document, const tkt_phases *phases)
+/* Adds a note that begins with the count, unless that is 0. */
+static void add_count(tkt_document *document, uint64_t count, const char *what)
 {
-    uint64_t uncertain = 0, unrecorded = 0;
+    if (count)
+        tkt_document_add_note(document, "%llu %s", (unsigned long long)count, what);
+}
+
+static void add_counts(tkt_document *document, const tkt_phases *phases)
+{
+    const uint64_t *losses = document->trace->losses;
+    uint64_t uncertain = 0, unrecorded = 0, lost = 0;
     for (size_t i = 0; i < phases->kernels.count; i++) {
         uncertain += phases->kernels.items[i].uncertain;
         unrecorded += phases->kernels.items[i].unrecorded;
-    }
-    if (uncertain)
-        tkt_document_add_note(document,
-                              "Blocks whose launch is uncertain: %llu. Make a view for each "
-                              "launch; for graphs, read the timers more often.",
-                              (unsigned long long)uncertain);
-    if (unrecorded)
-        tkt_document_add_note(document,
-                              "Blocks that fit no recorded launch: %llu. Records of kernels are "
-                              "missing.",
-                              (unsigned long long)unrecorded);
-}
-
-static void add_losses(tkt_document *document, const tkt_phases *phases)
-{
-    const uint64_t *losses = document->trace->losses;
-    uint64_t lost = 0;
-    for (size_t i = 0; i < phases->kernels.count; i++)
         lost += phases->kernels.items[i].lost;
-    if (lost)
-        tkt_document_add_note(document,
-                              "%llu records were lost because buffers were full: create the timers "
-                              "with more records.",
-                              (unsigned long long)lost);
-    if (losses[TAKT_LOSS_PHASE_BLOCKS])
-        tkt_document_add_note(document,
-                              "%llu blocks had no room: create the timers with more blocks, or "
-                              "read them more often.",
-                              (unsigned long long)losses[TAKT_LOSS_PHASE_BLOCKS]);
-    if (losses[TAKT_LOSS_PHASE_NUMBER])
-        tkt_document_add_note(document,
-                              "%llu records have a phase number out of range: create the timers "
-                              "with a name for each phase of the kernel.",
-                              (unsigned long long)losses[TAKT_LOSS_PHASE_NUMBER]);
+    }
+    add_count(document, uncertain,
+              "blocks have an uncertain launch: make a view for each launch; for graphs, read the "
+              "timers more often.");
+    add_count(document, unrecorded,
+              "blocks fit no recorded launch: records of kernels are missing.");
+    add_count(document, lost, "records had no room: create the timers with more records.");
+    add_count(document, losses[TAKT_LOSS_PHASE_BLOCKS],
+              "blocks had no room: create the timers with more blocks, or read them more often.");
+    add_count(document, losses[TAKT_LOSS_PHASE_NUMBER],
+              "records have a phase number out of range: create the timers with a name for each "
+              "phase of the kernel.");
 }
 
 static void add_notes(tkt_document *document, const tkt_phases *phases)
@@ -283,14 +277,13 @@ static void add_notes(tkt_document *document, const tkt_phases *phases)
     if (!has_ns)
         tkt_document_add_note(document,
                               "A clock rate is unknown: times in its cycles are missing.");
-    add_launch_notes(document, phases);
 }
 
 takt_status tkt_show_phases(tkt_document *document, const takt_report_options *options)
 {
     (void)options;
     tkt_phases phases = {0};
-    document->nothing = "No timers inside kernels";
+    document->nothing = "No timers inside kernels, or none was read";
     takt_status status = tkt_phases_of(document->trace, &phases);
     if (status == TAKT_OK) {
         show_phases(document, &phases);
@@ -299,7 +292,7 @@ takt_status tkt_show_phases(tkt_document *document, const takt_report_options *o
         show_sms(document, &phases);
         if (phases.kernels.count)
             add_notes(document, &phases);
-        add_losses(document, &phases);
+        add_counts(document, &phases);
     }
     tkt_phases_fini(&phases);
     return status == TAKT_OK ? document->status : status;

@@ -72,26 +72,20 @@ static const tkt_column all_columns[COLUMNS] = {
 };
 
 /* Like torch, choose one unit for the whole column, by its largest value; the title names it. */
-typedef struct flops_scale {
-    const char *title;
-    double unit;
-    bool is_empty; /* no scope declared FLOPs */
-} flops_scale;
-
-static flops_scale scale_of(const tkt_scopes *scopes)
+static void set_flops_unit(tkt_column *column, const tkt_scopes *scopes)
 {
-    static const flops_scale scales[] = {
-        {"Total FLOPs", 1, true},      {"Total FLOPs", 1, false},    {"Total KFLOPs", 1e3, false},
-        {"Total MFLOPs", 1e6, false},  {"Total GFLOPs", 1e9, false}, {"Total TFLOPs", 1e12, false},
-        {"Total PFLOPs", 1e15, false},
-    };
+    static const char *const titles[] = {"Total FLOPs",  "Total KFLOPs", "Total MFLOPs",
+                                         "Total GFLOPs", "Total TFLOPs", "Total PFLOPs"};
     double greatest = 0;
     for (size_t i = 0; i < scopes->count; i++)
         greatest = fmax(greatest, scopes->items[i].flops);
-    size_t scale = greatest > 0;
-    while (scale + 1 < sizeof scales / sizeof *scales && greatest >= scales[scale + 1].unit)
-        scale++;
-    return scales[scale];
+    size_t unit = 0;
+    for (double least = 1000; unit + 1 < sizeof titles / sizeof *titles && greatest >= least;)
+        unit++, least *= 1000;
+    column->title = titles[unit];
+    column->unit = (uint8_t)(unit + 1);
+    if (!(greatest > 0)) /* no scope declared any: dropped first */
+        column->rank = 19;
 }
 
 static size_t put_argument(char *out, size_t size, const takt_trace *trace, const tkt_arg *arg)
@@ -254,18 +248,13 @@ static tkt_table *make_table(tkt_document *document, const tkt_scopes *scopes,
     tkt_column columns[COLUMNS];
     size_t count = 0;
     size_t sort = 0;
-    flops_scale scale = scale_of(scopes);
     for (uint8_t i = 0; i < COLUMNS; i++) {
         if (!is_wanted(i, document, scopes, options))
             continue;
         from[count] = i;
         columns[count] = all_columns[i];
-        if (i == FLOPS) {
-            columns[count].title = scale.title;
-            columns[count].unit = scale.unit;
-            if (scale.is_empty) /* dropped first */
-                columns[count].rank = 19;
-        }
+        if (i == FLOPS)
+            set_flops_unit(&columns[count], scopes);
         if (i == TOTAL || (i == DEVICE_TOTAL && options->all))
             sort = count;
         count++;
@@ -335,6 +324,7 @@ takt_status tkt_show_scopes(tkt_document *document, const takt_report_options *o
     tkt_document_add_note(document, "Percentages are of the self CPU time total. Self CPU is CPU "
                                     "total less direct children; a recursive scope's CPU total "
                                     "counts outermost calls.");
+    tkt_note_other_paths(document);
     if (scopes.has_device)
         add_device_facts(document, &scopes);
     if (scopes.has_device && options->all)

@@ -1,10 +1,13 @@
-/* The steps report: how long recorded steps and all steps took, and how busy the recorded ones kept
- * the devices. */
+/* The steps report: how long recorded steps and all steps took, how busy the recorded ones kept the
+ * devices, and the slowest steps of the run. */
 #include "report/show.h"
 
 #include "summary/steps.h"
 
+#include <stdio.h>
 #include <string.h>
+
+/* ---- Recorded steps, and all of them --------------------------------------------------------- */
 
 enum {
     STEPS,
@@ -105,11 +108,117 @@ takt_status tkt_show_steps_table(tkt_document *document, const tkt_device_uses *
     return TAKT_OK;
 }
 
+/* ---- The whole run --------------------------------------------------------------------------- */
+
+/* "slowest 417 (88.000ms, not recorded)"; older files do not know the number. */
+#define SLOWEST_SIZE 112
+static void write_slowest(char out[SLOWEST_SIZE], const takt_trace *trace, uint64_t max_ns)
+{
+    char time[TKT_VALUE_SIZE];
+    const tkt_run_steps *run = trace->run;
+    tkt_value_text(time, TKT_CELL_TIME, (tkt_cell){.u = max_ns});
+    if (!run || run->slowest_count == 0)
+        snprintf(out, SLOWEST_SIZE, "slowest %s", time);
+    else
+        snprintf(out, SLOWEST_SIZE, "slowest %llu (%s%s)",
+                 (unsigned long long)run->slowest[0].number, time,
+                 tkt_run_is_recorded(run, run->slowest[0].number) == TKT_RUN_NOT_RECORDED
+                     ? ", not recorded"
+                     : "");
+}
+
+const char *tkt_run_line(char out[TKT_RUN_LINE], const takt_trace *trace)
+{
+    char total[TKT_VALUE_SIZE], median[TKT_VALUE_SIZE], slowest[SLOWEST_SIZE];
+    tkt_step_figures all = tkt_steps_all(trace);
+    tkt_value_text(total, TKT_CELL_TIME, (tkt_cell){.u = trace->all_steps.stats.total_ns});
+    tkt_value_text(median, TKT_CELL_TIME, (tkt_cell){.u = all.median_ns});
+    write_slowest(slowest, trace, all.max_ns);
+    out[0] = '\0';
+    if (all.count == 1)
+        snprintf(out, TKT_RUN_LINE, "1 step, %s", total);
+    else if (all.count > 1)
+        snprintf(out, TKT_RUN_LINE, "%llu steps, %s, median %s, %s", (unsigned long long)all.count,
+                 total, median, slowest);
+    return out;
+}
+
+void tkt_show_run_facts(tkt_document *document)
+{
+    const takt_trace *trace = document->trace;
+    const tkt_run_steps *run = trace->run;
+    uint64_t recorded = 0;
+    if (trace->all_steps.stats.count == 0)
+        return;
+    tkt_document_add_fact(document, "run_steps", NULL, TKT_CELL_COUNT,
+                          (tkt_cell){.u = trace->all_steps.stats.count});
+    tkt_document_add_fact(document, "run_ns", NULL, TKT_CELL_TIME,
+                          (tkt_cell){.u = trace->all_steps.stats.total_ns});
+    if (!run || run->slowest_count == 0)
+        return;
+    for (size_t i = 0; i < run->window_count; i++)
+        recorded += run->windows[i].recorded;
+    tkt_document_add_fact(document, "run_recorded_steps", NULL, TKT_CELL_COUNT,
+                          (tkt_cell){.u = recorded});
+    tkt_document_add_fact(document, "slowest_step", NULL, TKT_CELL_COUNT,
+                          (tkt_cell){.u = run->slowest[0].number});
+    tkt_document_add_fact(document, "slowest_step_ns", NULL, TKT_CELL_TIME,
+                          (tkt_cell){.u = run->slowest[0].duration_ns});
+}
+
+enum {
+    STEP,
+    DURATION,
+    TIMES_MEDIAN,
+    RECORDED,
+    SLOWEST_COLUMNS
+};
+
+static const tkt_column slowest_columns[SLOWEST_COLUMNS] = {
+    [STEP] = {"Step", "step", TKT_CELL_COUNT, 0, false, 1},
+    [DURATION] = {"Time", "duration_ns", TKT_CELL_TIME, 0, false, 1},
+    [TIMES_MEDIAN] = {"Times median", "times_median", TKT_CELL_NUMBER, 2, false, 1},
+    [RECORDED] = {"Recorded", "recorded", TKT_CELL_FACT, 1, true, 1},
+};
+
+static takt_status show_slowest(tkt_document *document, uint64_t median_ns)
+{
+    static const tkt_said words[] = {[TKT_RUN_NOT_RECORDED] = {"no", "false"},
+                                     [TKT_RUN_RECORDED] = {"yes", "true"},
+                                     [TKT_RUN_PERHAPS_RECORDED] = {"", "null"}};
+    const tkt_run_steps *run = document->trace->run;
+    if (!run || run->step_count <= TKT_RUN_SLOWEST)
+        return TAKT_OK;
+    tkt_table *table = tkt_document_add_table(document, "slowest", slowest_columns, SLOWEST_COLUMNS,
+                                              run->slowest_count);
+    if (!table)
+        return TAKT_NO_MEMORY;
+    table->heading = "Slowest steps of the run:";
+    for (size_t i = 0; i < run->slowest_count; i++) {
+        const tkt_run_step *step = &run->slowest[i];
+        tkt_cell *row = tkt_table_add_row(table);
+        row[STEP].u = step->number;
+        row[DURATION].u = step->duration_ns;
+        row[TIMES_MEDIAN].d = tkt_share(step->duration_ns, median_ns);
+        row[RECORDED].said = &words[tkt_run_is_recorded(run, step->number)];
+    }
+    return TAKT_OK;
+}
+
+/* ---- The report ------------------------------------------------------------------------------ */
+
 static takt_status show(tkt_document *document, const tkt_device_uses *uses)
 {
+    char line[TKT_RUN_LINE];
     takt_status status = tkt_show_steps_table(document, uses);
     if (status != TAKT_OK || document->tables[0].row_count == 0)
         return status;
+    status = show_slowest(document, tkt_steps_all(document->trace).median_ns);
+    if (status != TAKT_OK)
+        return status;
+    if (*tkt_run_line(line, document->trace))
+        tkt_document_set_headline(document, "%s", line);
+    tkt_show_run_facts(document);
     if (document->trace->all_steps.simulated_seconds > 0)
         tkt_document_add_fact(document, "simulated_seconds_per_step", "Simulated seconds per step",
                               TKT_CELL_NUMBER,

@@ -241,6 +241,7 @@ static void add_facts(tkt_document *document, const tkt_scopes *scopes, uint64_t
     uint64_t wall_ns = tkt_wall_ns(facts);
     tkt_document_add_fact(document, "name", "Run", TKT_CELL_TEXT,
                           (tkt_cell){.text = tkt_trace_text(trace, trace->name)});
+    tkt_show_run_facts(document);
     tkt_document_add_fact(document, "cycle", "Cycle", TKT_CELL_COUNT,
                           (tkt_cell){.u = facts->cycle});
     tkt_document_add_fact(document, "wall_ns", "Wall time", TKT_CELL_TIME,
@@ -268,6 +269,9 @@ static takt_status show(tkt_document *document, const tkt_advice_basis *basis)
         status = show_activities(document, &activities);
     if (status == TAKT_OK)
         status = show_devices(document, basis);
+    char line[TKT_RUN_LINE];
+    if (*tkt_run_line(line, document->trace))
+        document->subline = tkt_document_copy(document, line, strlen(line));
     bool has_steps = document->trace->steps.count > 0 || document->trace->all_steps.stats.count > 0;
     if (status == TAKT_OK && has_steps)
         status = tkt_show_steps_table(document, basis->uses);
@@ -314,7 +318,7 @@ takt_status tkt_show_summary(tkt_document *document, const takt_report_options *
         status =
             show(document, &(tkt_advice_basis){&scopes, &uses, &copies, gaps, &kernels, &phases});
     tkt_phases_fini(&phases);
-    tkt_nameds_fini(&kernels);
+    tkt_named_fini(&kernels);
     TKT_ARRAY_FREE(&copies);
     TKT_ARRAY_FREE(&uses);
     tkt_scopes_fini(&scopes);

@@ -35,15 +35,14 @@ static void fill_row(tkt_cell *row, const takt_trace *trace, const tkt_named *ta
 {
     const tkt_stats *stats = &task->stats;
     row[TASK].text = tkt_trace_text(trace, task->name);
-    row[TRACK].text = tkt_trace_text(trace, trace->tracks.items[task->shape].name);
+    row[TRACK].text = tkt_trace_text(trace, task->shape);
     row[COUNT].u = stats->count;
     row[TOTAL].u = stats->total_ns;
     row[MEAN].u = tkt_mean(stats->total_ns, stats->count);
     row[MEDIAN].u = row[P99].u = TKT_NO_VALUE;
     if (task->histogram) {
         row[MEDIAN].u = tkt_stats_quantile(stats, task->histogram, 0.5);
-        row[P99].u =
-            tkt_p99_cell(stats->count, tkt_stats_quantile(stats, task->histogram, 0.99));
+        row[P99].u = tkt_p99_cell(stats->count, tkt_stats_quantile(stats, task->histogram, 0.99));
     }
     row[LEAST].u = stats->min_ns;
     row[MOST].u = stats->max_ns;
@@ -60,10 +59,11 @@ static takt_status show(tkt_document *document, const tkt_task_list *tasks)
     table->default_rows = 100;
     for (size_t i = 0; i < tasks->times.count; i++)
         fill_row(tkt_table_add_row(table), document->trace, &tasks->times.items[i],
-                 tasks->at_once.items[i]);
+                 tasks->at_once.count > 0 ? tasks->at_once.items[i] : TKT_NO_VALUE);
     if (table->row_count == 0)
         return TAKT_OK;
     tkt_document_add_note(document, "Tasks are spans on tracks of their own; they may overlap.");
+    tkt_table_hide_empty(table, AT_ONCE);
     tkt_document_explain(document, "at_once",
                          "At once is the greatest number that ran at the same time.");
     tkt_document_explain(document, "median_ns",

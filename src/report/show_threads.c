@@ -58,14 +58,16 @@ static const tkt_column part_columns[PART_COLUMNS] = {
 };
 
 /* Its name, "main" or "thread 1234". */
-static const char *name_of(tkt_document *document, const tkt_track *track, bool is_main)
+static const char *name_of(tkt_document *document, const tkt_thread_time *thread)
 {
     char text[32];
-    if (track->name)
-        return tkt_trace_text(document->trace, track->name);
-    if (is_main)
+    if (thread->number == TKT_NO_TRACK)
+        return "(other threads)";
+    if (thread->name)
+        return tkt_trace_text(document->trace, thread->name);
+    if (thread->is_main)
         return "main";
-    int length = snprintf(text, sizeof text, "thread %u", track->thread_id);
+    int length = snprintf(text, sizeof text, "thread %u", thread->thread_id);
     return tkt_document_copy(document, text, (size_t)length);
 }
 
@@ -81,12 +83,11 @@ static bool has_waits(const tkt_threads *threads)
 static void add_thread(tkt_document *document, const tkt_thread_time *thread)
 {
     const takt_trace *trace = document->trace;
-    const tkt_track *track = &trace->tracks.items[thread->track];
     uint64_t wall_ns = tkt_wall_ns(&trace->facts);
     tkt_cell *row = tkt_table_add_row(&document->tables[0]);
-    row[THREAD].text = name_of(document, track, thread->is_main);
-    row[THREAD_ID].u = track->thread_id;
-    row[SPANS].u = track->spans.count;
+    row[THREAD].text = name_of(document, thread);
+    row[THREAD_ID].u = thread->number == TKT_NO_TRACK ? TKT_NO_VALUE : thread->thread_id;
+    row[SPANS].u = thread->spans;
     row[IN_SCOPES].u = thread->scope_ns;
     row[IN_SCOPES_SHARE].d = tkt_share(thread->scope_ns, wall_ns);
     if (document->tables[0].column_count == NO_WAIT_COLUMNS)

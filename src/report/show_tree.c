@@ -45,9 +45,8 @@ static const tkt_column columns[COLUMNS] = {
 
 static uint64_t quantile(const tkt_node *node, double q)
 {
-    if (!node->histogram || node->stats.count == 0)
-        return TKT_NO_VALUE;
-    return tkt_stats_quantile(&node->stats, node->histogram, q);
+    uint64_t value = tkt_stats_quantile(&node->stats, node->histogram, q);
+    return node->stats.count == 0 || value == TKT_NO_QUANTILE ? TKT_NO_VALUE : value;
 }
 
 static void fill_row(tkt_cell *row, const tkt_tree *tree, const tkt_path *path)
@@ -93,6 +92,17 @@ static takt_status show(tkt_document *document, const tkt_tree *tree)
     return TAKT_OK;
 }
 
+void tkt_note_other_paths(tkt_document *document)
+{
+    const tkt_fold *fold = tkt_trace_fold(document->trace);
+    if (fold && fold->other_count > 0)
+        tkt_document_add_note(document,
+                              "%s stands for %llu calls of paths beyond the first %u: use fewer "
+                              "names made at run time.",
+                              TKT_OTHER_NAME, (unsigned long long)fold->other_count,
+                              TKT_FOLD_MAX_NODES);
+}
+
 takt_status tkt_show_tree(tkt_document *document, const takt_report_options *options)
 {
     tkt_tree tree = {0};
@@ -104,6 +114,7 @@ takt_status tkt_show_tree(tkt_document *document, const takt_report_options *opt
     tkt_document_add_fact(document, "self_cpu_total_ns", "Self CPU time total", TKT_CELL_TIME,
                           (tkt_cell){.u = tree.self_ns});
     tkt_document_add_note(document, "Percentages are of the self CPU time total.");
+    tkt_note_other_paths(document);
     tkt_document_explain(document, "cpu_time_median_ns", "Median and p99 are within 3.2 %%.");
     if (tree.has_device) {
         tkt_document_add_fact(document, "self_cuda_total_ns", "Self CUDA time total", TKT_CELL_TIME,

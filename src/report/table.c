@@ -30,6 +30,14 @@ void tkt_document_fini(tkt_document *document)
     tkt_arena_fini(&document->texts);
 }
 
+size_t tkt_column_text(char *out, const tkt_column *column, tkt_cell cell)
+{
+    static const double units[] = {1, 1e3, 1e6, 1e9, 1e12, 1e15};
+    if (column->type == TKT_CELL_NUMBER)
+        cell.d /= units[column->unit - 1];
+    return tkt_value_text(out, column->type, cell);
+}
+
 tkt_table *tkt_document_add_table(tkt_document *document, const char *key,
                                   const tkt_column *columns, size_t column_count, size_t rows)
 {

@@ -77,6 +77,25 @@ int tkt_value_compare(tkt_cell_type type, tkt_cell a, tkt_cell b);
 /* The words of a text or fact, "" if there are none. NULL for any other type. */
 const char *tkt_value_words(tkt_cell_type type, tkt_cell cell);
 
+/* These compute values of cells. */
+
+/* part / whole, or NaN if the whole is 0. */
+double tkt_share(uint64_t part, uint64_t whole);
+
+/* The p99 of `count` values. Fewer values than these have none: it would be the greatest one, or
+ * nearly so. */
+#define TKT_P99_LEAST 100
+uint64_t tkt_p99_cell(uint64_t count, uint64_t p99_ns);
+
+/* The standard deviation; none for a single value. Values in a file may be wrong. */
+uint64_t tkt_deviation_cell(uint64_t count, double deviation);
+
+/* The rounded mean; 0 if count is 0. */
+uint64_t tkt_mean(uint64_t total, uint64_t count);
+
+/* The largest of `count` values by their mean; NaN if there is none. */
+double tkt_imbalance(uint64_t most, uint64_t sum, uint64_t count);
+
 /* Columns that a text takes on a terminal. Stops counting beyond `most`. */
 size_t tkt_text_width(const char *text, size_t most);
 
@@ -111,18 +130,20 @@ size_t tkt_text_character(const char *text, size_t size);
 #define TKT_NO_ROW_ABOVE UINT32_MAX
 
 typedef struct tkt_column {
-    const char   *title; /* in text and Markdown */
-    const char   *key;   /* in JSON and CSV; NULL: only for people */
-    tkt_cell_type type;
+    const char *title; /* in text and Markdown */
+    const char *key;   /* in JSON and CSV; NULL: only for people */
+    uint8_t     type;  /* tkt_cell_type */
     /* If the line is too short, columns with the greatest rank are dropped first. Columns of rank 0
      * always stay. Percentages, counts and columns that distinguish rows have small ranks.
      * TKT_HIDDEN: only in CSV and JSON. */
     uint8_t rank;
     bool    is_left; /* aligned left */
-    double  unit;    /* people see numbers divided by this */
+    uint8_t unit;    /* people see numbers in this unit: 1 as they are, 2 thousands, 3 millions ... */
 } tkt_column;
 
 #define TKT_HIDDEN 255
+
+#define TKT_BILLIONS 4 /* a `unit` */
 
 typedef enum tkt_table_style {
     TKT_STYLE_TORCH, /* columns between dashed lines */
@@ -164,7 +185,7 @@ typedef struct tkt_table {
 /* A figure about the whole recording, shown next to the tables. */
 typedef struct tkt_fact {
     const char   *key;
-    const char   *label;
+    const char   *label; /* NULL: only for machines */
     tkt_cell_type type;
     tkt_cell      value;
 } tkt_fact;
@@ -181,6 +202,7 @@ typedef struct tkt_document {
     const char       *name;
     const takt_trace *trace;   /* source of the provenance line; NULL: no such line */
     const char       *headline; /* the answer in one sentence, above everything; NULL: none */
+    const char       *subline; /* a sentence below the headline, for people only; NULL: none */
     const char       *nothing; /* text to print if all tables are empty; NULL: print empty tables */
     bool              is_part; /* text and Markdown: no provenance line, since more tables follow */
     bool              is_page; /* print facts above the tables instead of below, one per line */
@@ -244,12 +266,7 @@ static inline bool tkt_column_is_text(const tkt_column *column)
 }
 
 /* Formats a value other than a text for people; returns its length. */
-static inline size_t tkt_column_text(char *out, const tkt_column *column, tkt_cell cell)
-{
-    if (column->type == TKT_CELL_NUMBER)
-        cell.d /= column->unit;
-    return tkt_value_text(out, column->type, cell);
-}
+size_t tkt_column_text(char *out, const tkt_column *column, tkt_cell cell);
 
 /* Sorts and limits every table. TAKT_BAD_ARGUMENT if no table has the column `sort`. */
 takt_status tkt_document_arrange(tkt_document *document, const char *sort, int64_t rows);

@@ -214,7 +214,8 @@ static void put_facts(const tkt_document *document, const tkt_layout *layout, tk
 {
     size_t label_width = 0;
     for (size_t i = 0; document->is_page && i < document->facts.count; i++) {
-        size_t size = strlen(document->facts.items[i].label);
+        const char *label = document->facts.items[i].label;
+        size_t size = label ? strlen(label) : 0;
         label_width = size > label_width ? size : label_width;
     }
     for (size_t i = 0; i < document->facts.count; i++) {
@@ -267,10 +268,12 @@ void tkt_render_text(const tkt_document *document, const tkt_layout *layout, tkt
         put_note(ending, "", false, layout->width, writer);
         tkt_writer_text(writer, "\n");
     }
-    if (document->headline) {
+    if (document->headline)
         put_note(document->headline, "", false, layout->width, writer);
+    if (document->subline)
+        put_note(document->subline, "", false, layout->width, writer);
+    if (document->headline || document->subline)
         tkt_writer_text(writer, "\n");
-    }
     bool is_warp = document->table_count > 0 && document->tables[0].style == TKT_STYLE_WARP;
     if (document->is_page) {
         put_facts(document, layout, writer);

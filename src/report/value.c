@@ -41,6 +41,31 @@ static size_t put_double(char *out, double value)
     return (size_t)(to - out);
 }
 
+double tkt_share(uint64_t part, uint64_t whole)
+{
+    return whole ? (double)part / (double)whole : NAN;
+}
+
+uint64_t tkt_p99_cell(uint64_t count, uint64_t p99_ns)
+{
+    return count < TKT_P99_LEAST ? TKT_NO_VALUE : p99_ns;
+}
+
+uint64_t tkt_deviation_cell(uint64_t count, double deviation)
+{
+    return count > 1 && deviation < 1e19 ? (uint64_t)(deviation + 0.5) : TKT_NO_VALUE;
+}
+
+uint64_t tkt_mean(uint64_t total, uint64_t count)
+{
+    return count ? total / count + (total % count >= count - count / 2) : 0;
+}
+
+double tkt_imbalance(uint64_t most, uint64_t sum, uint64_t count)
+{
+    return sum ? (double)most * (double)count / (double)sum : NAN;
+}
+
 size_t tkt_value_fixed(char *out, double value, unsigned decimals)
 {
     static const double powers[] = {1, 10, 100, 1e3, 1e4, 1e5, 1e6};

@@ -4,6 +4,7 @@
 #include "summary/advice.h"
 
 #include "base/alloc.h"
+#include "summary/threads.h"
 
 #include <string.h>
 
@@ -16,12 +17,36 @@
 #define GROWTH_BYTES    (1024 * 1024)
 #define GROWTH_SHARE    0.01
 
-const tkt_scope_total *tkt_hottest_scope(const tkt_scopes *scopes)
+static bool has_scope(const takt_trace *trace, const tkt_track *track, const char *name)
+{
+    for (size_t i = 0; track->kind == TAKT_TRACK_THREAD && i < track->spans.count; i++) {
+        uint32_t site = tkt_span_site(&track->spans.items[i]);
+        if (tkt_trace_text(trace, trace->sites.items[site].name) == name)
+            return true;
+    }
+    return false;
+}
+
+/* True for a scope in which the threads of a pool wait for work or for each other. A single thread
+ * that waits may well be the bottleneck. */
+static bool is_idle(const takt_trace *trace, const tkt_scope_total *scope)
+{
+    size_t threads = 0;
+    if (!tkt_scope_waits(scope->name))
+        return false;
+    for (size_t i = 0; i < trace->tracks.count && threads < 2; i++)
+        threads += has_scope(trace, &trace->tracks.items[i], scope->name);
+    return threads > 1;
+}
+
+const tkt_scope_total *tkt_hottest_scope(const takt_trace *trace, const tkt_scopes *scopes)
 {
     const tkt_scope_total *hottest = NULL;
     for (size_t i = 0; i < scopes->count; i++) {
-        if (!hottest || tkt_working_ns(&scopes->items[i]) > tkt_working_ns(hottest))
-            hottest = &scopes->items[i];
+        const tkt_scope_total *scope = &scopes->items[i];
+        bool is_hotter = !hottest || tkt_working_ns(scope) > tkt_working_ns(hottest);
+        if (is_hotter && !is_idle(trace, scope))
+            hottest = scope;
     }
     return hottest;
 }
@@ -55,7 +80,8 @@ static bool small_scopes(tkt_advising *a, tkt_advice *out)
     const tkt_scope_total *found = NULL;
     for (size_t i = 0; i < scopes->count; i++) {
         const tkt_scope_total *scope = &scopes->items[i];
-        if (scope->calls >= SMALL_CALLS && scope->total_ns / scope->calls < SMALL_NS &&
+        bool is_small = scope->calls >= SMALL_CALLS && scope->total_ns / scope->calls < SMALL_NS;
+        if (is_small && strcmp(scope->name, TKT_OTHER_NAME) != 0 &&
             (!found || scope->calls > found->calls))
             found = scope;
     }
@@ -174,7 +200,7 @@ takt_status tkt_advice_of(const takt_trace *trace, const tkt_advice_basis *basis
         .trace = trace, .known = basis, .wall_ns = (double)tkt_wall_ns(&trace->facts)};
     *count = tkt_advice_is_possible(trace) ? add_advice(&a, out) : 0;
     *count += add_losses(trace, &out[*count]);
-    tkt_free(a.devices);
+    tkt_free(a.slow_busy_ns);
     tkt_free(a.sites);
     return a.is_short ? TAKT_NO_MEMORY : TAKT_OK;
 }

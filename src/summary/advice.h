@@ -92,9 +92,9 @@ takt_status tkt_advice_of(const takt_trace *trace, const tkt_advice_basis *basis
 /* False for a damaged file whose missing parts would mislead. */
 bool tkt_advice_is_possible(const takt_trace *trace);
 
-/* The scope with the most self time, apart from waits for devices, which compute nothing. NULL:
- * there is none. */
-const tkt_scope_total *tkt_hottest_scope(const tkt_scopes *scopes);
+/* The scope with the most self time, apart from waits for devices, and from scopes in which several
+ * threads wait: they compute nothing. NULL: there is none. */
+const tkt_scope_total *tkt_hottest_scope(const takt_trace *trace, const tkt_scopes *scopes);
 
 static inline uint64_t tkt_working_ns(const tkt_scope_total *scope)
 {
@@ -105,8 +105,7 @@ static inline uint64_t tkt_working_ns(const tkt_scope_total *scope)
 
 /* For the files advice_*.c. */
 
-typedef struct tkt_advised_device tkt_advised_device; /* see advice_device.c */
-typedef struct tkt_advised_site tkt_advised_site;     /* see advice_threads.c */
+typedef struct tkt_advised_site tkt_advised_site; /* see advice_threads.c */
 
 /* What rules know. A rule that explains an interval takes it away from the rules after it. */
 typedef struct tkt_advising {
@@ -116,8 +115,8 @@ typedef struct tkt_advising {
     uint64_t slow_begin_ns; /* the step that stands out; equal: none does */
     uint64_t slow_end_ns;
     uint64_t allocating_ns; /* a thread was in calls that allocate, within steps */
-    tkt_advised_device *devices; /* one for each of the uses; NULL: not computed */
-    tkt_advised_site *sites;     /* all sites, over threads; NULL: not computed */
+    uint64_t *slow_busy_ns; /* of each of the uses, in the slow step; NULL: not computed */
+    tkt_advised_site *sites; /* all sites, over threads; NULL: not computed */
     bool     is_short;      /* memory ran out */
 } tkt_advising;
 

@@ -18,60 +18,46 @@
 #define SPREAD_FACTOR   1.5
 #define SPREAD_SHARE    0.10
 
-/* ======== Busy times ======== */
+/* ======== The slow step ======== */
 
-/* What a device did in the recording. Times are those of unions of intervals. */
-struct tkt_advised_device {
-    uint32_t device;                 /* string */
-    uint64_t slow_ns, slow_until_ns; /* of all activities, in the slow step */
-    uint64_t copying_ns;             /* copies ran, and nothing else */
-    uint64_t all_until_ns, computing_until_ns;
-    uint64_t copies;
-    uint64_t bytes;
-};
-
-/* The part of an activity within an interval, added to a union. */
-static uint64_t add_part(uint64_t *until_ns, const tkt_activity *activity, uint64_t begin_ns,
-                         uint64_t end_ns)
-{
-    uint64_t from = activity->begin_ns > begin_ns ? activity->begin_ns : begin_ns;
-    uint64_t to = activity->end_ns < end_ns ? activity->end_ns : end_ns;
-    return tkt_union_add(until_ns, from, to);
-}
+typedef struct slow_step {
+    tkt_advising *advising;
+    uint64_t *until_ns; /* of each of the uses: the end of its busy time so far */
+} slow_step;
 
 static void add_activity(void *user, const tkt_activity *activity)
 {
-    tkt_advising *a = user;
-    const takt_facts *facts = &a->trace->facts;
-    tkt_advised_device *to = NULL;
-    for (size_t i = 0; i < a->known->uses->count && !to; i++)
-        if (a->devices[i].device == activity->device)
-            to = &a->devices[i];
-    if (!to)
+    const slow_step *slow = user;
+    tkt_advising *a = slow->advising;
+    if (activity->end_ns <= a->slow_begin_ns || activity->begin_ns >= a->slow_end_ns)
         return;
-    to->slow_ns += add_part(&to->slow_until_ns, activity, a->slow_begin_ns, a->slow_end_ns);
-    to->copying_ns += add_part(&to->all_until_ns, activity, facts->begin_ns, facts->end_ns);
-    if (!(activity->filter & TAKT_TIMING_MEMCPY)) {
-        to->copying_ns -=
-            add_part(&to->computing_until_ns, activity, facts->begin_ns, facts->end_ns);
-        return;
-    }
-    to->copies++;
-    if (activity->shape != TKT_NO_SHAPE)
-        to->bytes += a->trace->shapes.items[activity->shape].bytes;
+    uint64_t from = activity->begin_ns > a->slow_begin_ns ? activity->begin_ns : a->slow_begin_ns;
+    uint64_t to = activity->end_ns < a->slow_end_ns ? activity->end_ns : a->slow_end_ns;
+    for (size_t i = 0; i < a->known->uses->count; i++)
+        if (a->known->uses->items[i].device == activity->device)
+            a->slow_busy_ns[i] += tkt_union_add(&slow->until_ns[i], from, to);
 }
 
-/* One for each of the devices' uses, computed once. NULL: without spans, or memory. */
-static const tkt_advised_device *devices_of(tkt_advising *a)
+static bool find_slow_busy(tkt_advising *a)
 {
     size_t count = a->known->uses->count;
-    if (a->devices || count == 0 || !a->trace->facts.has_spans || a->wall_ns <= 0)
-        return a->devices;
-    a->devices = tkt_alloc_zeroed(count * sizeof *a->devices);
-    for (size_t i = 0; a->devices && i < count; i++)
-        a->devices[i].device = a->known->uses->items[i].device;
-    a->is_short |= !a->devices || tkt_device_visit(a->trace, add_activity, a) != TAKT_OK;
-    return a->devices;
+    slow_step slow = {a, tkt_alloc_zeroed(count * sizeof *slow.until_ns)};
+    a->slow_busy_ns = tkt_alloc_zeroed(count * sizeof *a->slow_busy_ns);
+    bool is_found = slow.until_ns && a->slow_busy_ns;
+    if (is_found && a->slow_end_ns > a->slow_begin_ns)
+        is_found = tkt_device_visit(a->trace, add_activity, &slow) == TAKT_OK;
+    tkt_free(slow.until_ns);
+    return is_found;
+}
+
+/* True if there are devices whose busy times are known. Finds those in the slow step once. */
+static bool has_devices(tkt_advising *a)
+{
+    if (a->known->uses->count == 0 || !a->trace->facts.has_spans || a->wall_ns <= 0)
+        return false;
+    if (!a->slow_busy_ns)
+        a->is_short |= !find_slow_busy(a);
+    return a->slow_busy_ns != NULL;
 }
 
 /* ======== Idle ======== */
@@ -82,7 +68,7 @@ static uint64_t unexplained_ns(const tkt_advising *a, size_t device)
     uint64_t wall_ns = (uint64_t)a->wall_ns, busy_ns = a->known->uses->items[device].busy_ns;
     uint64_t idle_ns = wall_ns > busy_ns ? wall_ns - busy_ns : 0;
     uint64_t known_ns =
-        a->allocating_ns + a->slow_end_ns - a->slow_begin_ns - a->devices[device].slow_ns;
+        a->allocating_ns + a->slow_end_ns - a->slow_begin_ns - a->slow_busy_ns[device];
     return idle_ns > known_ns ? idle_ns - known_ns : 0;
 }
 
@@ -172,7 +158,7 @@ static void place_idle(const tkt_advising *a, uint32_t device, tkt_advice *out)
 bool tkt_advise_idle(tkt_advising *a, tkt_advice *out)
 {
     uint64_t idle_ns = 0;
-    const tkt_device_use *idlest = devices_of(a) ? idlest_of(a, &idle_ns) : NULL;
+    const tkt_device_use *idlest = has_devices(a) ? idlest_of(a, &idle_ns) : NULL;
     const tkt_idle *idle = idlest ? idle_row(a, idlest->device) : NULL;
     if (!idle)
         return false;
@@ -189,13 +175,14 @@ bool tkt_advise_idle(tkt_advising *a, tkt_advice *out)
 
 void tkt_advise_idle_step(tkt_advising *a, tkt_advice *advice)
 {
-    const tkt_advised_device *devices = devices_of(a);
     uint64_t time_ns = a->slow_end_ns - a->slow_begin_ns;
-    for (size_t i = 0; devices && i < a->known->uses->count && time_ns > 0; i++) {
-        uint64_t idle_ns = time_ns - devices[i].slow_ns;
+    if (!has_devices(a))
+        return;
+    for (size_t i = 0; i < a->known->uses->count && time_ns > 0; i++) {
+        uint64_t idle_ns = time_ns - a->slow_busy_ns[i];
         if (idle_ns < time_ns / 2 || idle_ns <= advice->idle_ns)
             continue;
-        advice->device = tkt_trace_text(a->trace, devices[i].device);
+        advice->device = tkt_trace_text(a->trace, a->known->uses->items[i].device);
         advice->idle_ns = idle_ns;
     }
 }
@@ -236,21 +223,22 @@ bool tkt_advise_pageable(tkt_advising *a, tkt_advice *out)
 /* Copies that are slow because of pageable memory are told by the rule above. */
 bool tkt_advise_copies(tkt_advising *a, tkt_advice *out)
 {
-    const tkt_advised_device *devices = devices_of(a);
     tkt_advice pageable = {0};
     add_pageable(a->known->copies, &pageable);
     if (pageable.time_ns > copying_ns(a->known->copies) / 2)
         return false;
-    for (size_t i = 0; devices && i < a->known->uses->count; i++) {
-        if (devices[i].copies == 0 || devices[i].copying_ns <= out->time_ns)
+    for (size_t i = 0; i < a->known->gaps->idles.count; i++) {
+        const tkt_idle *row = &a->known->gaps->idles.items[i];
+        uint64_t only_copying_ns = row->busy_ns - row->computing_ns;
+        if (!row->is_device || row->copies == 0 || only_copying_ns <= out->time_ns)
             continue;
         *out = (tkt_advice){.kind = TKT_ADVICE_COPIES,
-                            .device = tkt_trace_text(a->trace, devices[i].device),
-                            .count = devices[i].copies,
-                            .other = devices[i].bytes,
-                            .time_ns = devices[i].copying_ns,
-                            .share = (double)devices[i].copying_ns / a->wall_ns,
-                            .at_stake_ns = devices[i].copying_ns};
+                            .device = tkt_trace_text(a->trace, row->device),
+                            .count = row->copies,
+                            .other = row->copied_bytes,
+                            .time_ns = only_copying_ns,
+                            .share = (double)only_copying_ns / a->wall_ns,
+                            .at_stake_ns = only_copying_ns};
     }
     return out->share >= COPYING_SHARE;
 }

@@ -4,6 +4,7 @@
 #include "summary/steps.h"
 
 #include "base/alloc.h"
+#include "trace/devices.h"
 
 #include <string.h>
 
@@ -69,7 +70,7 @@ static const tkt_track *stepping_track(const takt_trace *trace, const tkt_step *
         uint64_t covered_ns = 0;
         if (track->kind != TAKT_TRACK_THREAD)
             continue;
-        tkt_whereabouts(track, tkt_spans_begun(track, step->begin_ns), step->begin_ns, step->end_ns,
+        tkt_visit_stays(track, tkt_spans_begun(track, step->begin_ns), step->begin_ns, step->end_ns,
                         add_covered, &covered_ns);
         if (covered_ns > most_ns) {
             busiest = track;
@@ -123,7 +124,7 @@ static void find_growth(tkt_advising *a, const tkt_step *slow, tkt_advice *out)
     for (size_t i = 0; i < a->trace->steps.count; i++) {
         const tkt_step *step = &a->trace->steps.items[i];
         g.is_slow = step == slow;
-        tkt_whereabouts(g.track, tkt_spans_begun(g.track, step->begin_ns), step->begin_ns,
+        tkt_visit_stays(g.track, tkt_spans_begun(g.track, step->begin_ns), step->begin_ns,
                         step->end_ns, add_stay, &g);
     }
     name_growth(&g, out);
@@ -214,21 +215,10 @@ typedef struct allocating {
     uint64_t count;
     uint64_t sum; /* of all scopes */
     uint64_t frees;
-    uint64_t most_ns; /* in calls, on the thread that spent most in them */
+    uint64_t most_ns;   /* in calls, on the thread that spent most in them */
+    uint64_t before_ns; /* in calls, on the threads before this one */
+    uint32_t track;     /* the thread's */
 } allocating;
-
-/* Pools make the variants that end in Async cheap. */
-static bool is_allocation(const char *call)
-{
-    static const char *const begins[] = {"cudaMalloc", "cudaFree",  "cudaHostAlloc",
-                                         "cuMemAlloc", "cuMemFree", "cuMemHostAlloc"};
-    if (strstr(call, "Async"))
-        return false;
-    for (size_t i = 0; i < sizeof begins / sizeof *begins; i++)
-        if (strncmp(call, begins[i], strlen(begins[i])) == 0)
-            return true;
-    return false;
-}
 
 /* True if a recorded step includes this time. Binary search. */
 static bool is_in_step(const takt_trace *trace, uint64_t time_ns)
@@ -244,7 +234,7 @@ static bool is_in_step(const takt_trace *trace, uint64_t time_ns)
     return first > 0 && time_ns < trace->steps.items[first - 1].end_ns;
 }
 
-static void charge(allocating *g, uint32_t track, uint32_t span, uint64_t amount)
+static void add_to_scope(allocating *g, uint32_t track, uint32_t span, uint64_t amount)
 {
     const tkt_track *on = track == TKT_NO_TRACK ? NULL : &g->trace->tracks.items[track];
     uint32_t scope = on ? tkt_scope_of(on, span) : TKT_NO_SPAN;
@@ -254,24 +244,20 @@ static void charge(allocating *g, uint32_t track, uint32_t span, uint64_t amount
 }
 
 /* Calls are sorted by thread. */
-static void add_calls(allocating *g)
+static bool add_call(void *user, uint32_t number)
 {
-    uint32_t track = TKT_NO_TRACK;
-    uint64_t before_ns = 0; /* on other threads */
-    for (size_t i = 0; i < g->trace->calls.count; i++) {
-        const tkt_call_info *call = &g->trace->calls.items[i];
-        const tkt_span *span = &g->trace->tracks.items[call->track].spans.items[call->span];
-        uint32_t site = tkt_span_site(span);
-        if (!is_allocation(tkt_trace_text(g->trace, g->trace->sites.items[site].name)) ||
-            !is_in_step(g->trace, span->begin_ns))
-            continue;
-        before_ns = call->track == track ? before_ns : g->sum;
-        track = call->track;
-        charge(g, call->track, call->span, span->end_ns - span->begin_ns);
-        g->by_site[site] += span->end_ns - span->begin_ns;
-        if (g->sum - before_ns > g->most_ns)
-            g->most_ns = g->sum - before_ns;
-    }
+    allocating *g = user;
+    const tkt_call_info *call = &g->trace->calls.items[number];
+    const tkt_span *span = tkt_call_span(g->trace, number);
+    if (!is_in_step(g->trace, span->begin_ns))
+        return true;
+    g->before_ns = call->track == g->track ? g->before_ns : g->sum;
+    g->track = call->track;
+    add_to_scope(g, call->track, call->span, span->end_ns - span->begin_ns);
+    g->by_site[tkt_span_site(span)] += span->end_ns - span->begin_ns;
+    if (g->sum - g->before_ns > g->most_ns)
+        g->most_ns = g->sum - g->before_ns;
+    return true;
 }
 
 static void add_host_memory(allocating *g)
@@ -281,7 +267,7 @@ static void add_host_memory(allocating *g)
         if (event->device != 0 || !is_in_step(g->trace, event->time_ns))
             continue;
         if (event->bytes > 0)
-            charge(g, event->track, event->span, (uint64_t)event->bytes);
+            add_to_scope(g, event->track, event->span, (uint64_t)event->bytes);
         else
             g->frees++;
     }
@@ -305,7 +291,7 @@ static bool judge_allocation(tkt_advising *a, allocating *g, tkt_advice *out)
     uint64_t steps = a->trace->steps.count, steps_ns = 0;
     for (size_t i = 0; i < steps; i++)
         steps_ns += step_ns(&a->trace->steps.items[i]);
-    add_calls(g);
+    a->is_short |= tkt_calls_visit(a->trace, tkt_call_allocates, add_call, g) != TAKT_OK;
     if (g->count >= steps && g->most_ns > 0 &&
         (double)g->most_ns >= ALLOCATING_SHARE * (double)steps_ns) {
         *out = (tkt_advice){.kind = TKT_ADVICE_ALLOCATION,
@@ -330,7 +316,7 @@ static bool judge_allocation(tkt_advising *a, allocating *g, tkt_advice *out)
 
 bool tkt_advise_allocation(tkt_advising *a, tkt_advice *out)
 {
-    allocating g = {.trace = a->trace};
+    allocating g = {.trace = a->trace, .track = TKT_NO_TRACK};
     if (!a->trace->facts.has_spans || a->trace->steps.count == 0 ||
         (a->trace->calls.count == 0 && a->trace->memory_events.count == 0))
         return false;

@@ -180,7 +180,7 @@ static bool begin_parts(serial *s)
 static void add_stretch(serial *s, uint64_t begin_ns, uint64_t end_ns)
 {
     if (end_ns > begin_ns)
-        tkt_whereabouts(s->main, tkt_spans_begun(s->main, begin_ns), begin_ns, end_ns, add_serial,
+        tkt_visit_stays(s->main, tkt_spans_begun(s->main, begin_ns), begin_ns, end_ns, add_serial,
                         s);
 }
 

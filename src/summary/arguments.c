@@ -249,7 +249,7 @@ static takt_status add_track(grouping *g, uint32_t number)
     return TAKT_OK;
 }
 
-/* Allocates the array of groups by span, if there are events to charge to them. */
+/* Allocates the array of groups by span, if there are events to add to them. */
 static takt_status make_span_groups(grouping *g)
 {
     const takt_trace *trace = g->trace;
@@ -277,7 +277,7 @@ static takt_status group_by_arguments(grouping *g)
             status = add_track(g, i);
     }
     if (status == TAKT_OK && g->of_span)
-        status = tkt_charge(trace, &(tkt_groups){g->of_span, g->first}, true, g->scopes);
+        status = tkt_scopes_add_events(trace, &(tkt_groups){g->of_span, g->first}, true, g->scopes);
     g->scopes->has_device = tkt_has_device_activities(trace);
     if (status == TAKT_OK && g->all)
         status = tkt_scopes_add_activities(trace, g->scopes);

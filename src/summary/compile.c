@@ -7,6 +7,7 @@
  * "compile: UNIT", too. */
 #include "summary/compile.h"
 #include "summary/device.h"
+#include "trace/devices.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -229,11 +230,13 @@ static bool add_loading(tkt_compiles *out, const char *call, uint32_t kind, uint
     return true;
 }
 
-/* True for the calls that load, link or compile: see class_of() of src/cuda/callback.c. */
-static bool is_loading_call(const char *name)
+static bool add_loading_call(void *user, uint32_t call)
 {
-    return strstr(name, "ModuleLoad") || strstr(name, "LibraryLoad") || strstr(name, "LinkAdd") ||
-           strstr(name, "LinkComplete");
+    gathering *g = user;
+    const tkt_span *span = tkt_call_span(g->trace, call);
+    const tkt_trace_site *site = &g->trace->sites.items[tkt_span_site(span)];
+    return add_loading(g->out, tkt_trace_text(g->trace, site->name), 0,
+                       span->end_ns - span->begin_ns);
 }
 
 static bool add_loadings(gathering *g)
@@ -245,15 +248,7 @@ static bool add_loadings(gathering *g)
             !add_loading(g->out, NULL, o->kind, o->end_ns - o->begin_ns))
             return false;
     }
-    for (size_t i = 0; i < trace->calls.count; i++) {
-        const tkt_call_info *call = &trace->calls.items[i];
-        const tkt_span *span = &trace->tracks.items[call->track].spans.items[call->span];
-        uint32_t site = tkt_span_site(span);
-        const char *name = tkt_trace_text(trace, trace->sites.items[site].name);
-        if (is_loading_call(name) && !add_loading(g->out, name, 0, span->end_ns - span->begin_ns))
-            return false;
-    }
-    return true;
+    return tkt_calls_visit(trace, tkt_call_loads, add_loading_call, g) == TAKT_OK;
 }
 
 takt_status tkt_compiles_of(const takt_trace *trace, tkt_compiles *out)

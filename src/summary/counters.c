@@ -107,10 +107,43 @@ static bool add_counters(const takt_trace *trace, size_t *ends, uint32_t *names,
     return true;
 }
 
+/* A summary does not know what threads sampled by turns held in the mean, nor the values at the
+ * begin of steps. */
+static bool add_folded(const takt_trace *trace, const tkt_folded_counter *from,
+                       tkt_counter_list *out)
+{
+    tkt_counter_figures *figures = TKT_ARRAY_ADD(out);
+    if (!figures)
+        return false;
+    uint64_t end_ns = trace->facts.end_ns;
+    bool is_held = isfinite(from->last) && end_ns > from->last_time;
+    double held_ns = is_held ? (double)(end_ns - from->last_time) : 0;
+    double time_ns = from->time + held_ns;
+    double sum = from->sum + (is_held ? from->last * held_ns : 0);
+    bool has_mean = !from->is_mixed && time_ns > 0;
+    *figures = (tkt_counter_figures){.name = from->name,
+                                     .samples = from->samples,
+                                     .first = from->first,
+                                     .last = from->last,
+                                     .min = from->min,
+                                     .mean = has_mean ? sum / time_ns : NAN,
+                                     .max = from->max,
+                                     .change = NAN};
+    return true;
+}
+
+static takt_status add_all_folded(const takt_trace *trace, tkt_counter_list *out)
+{
+    for (size_t i = 0; i < trace->fold.counters.count; i++)
+        if (!add_folded(trace, &trace->fold.counters.items[i], out))
+            return TAKT_NO_MEMORY;
+    return out->count > 0 ? TAKT_OK : TAKT_NO_SPANS;
+}
+
 takt_status tkt_counters_of(const takt_trace *trace, tkt_counter_list *out)
 {
     if (!trace->facts.has_spans)
-        return TAKT_NO_SPANS;
+        return add_all_folded(trace, out);
     size_t count = trace->counters.count + 1;
     size_t *ends = tkt_alloc_zeroed(trace->strings.count * sizeof *ends);
     uint32_t *names = tkt_alloc(count * sizeof *names);

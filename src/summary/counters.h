@@ -1,4 +1,4 @@
-/* Figures of each counter. Only a trace with spans has samples. */
+/* Figures of each counter: from its samples, or from the folded form of a summary. */
 #ifndef TKT_SUMMARY_COUNTERS_H
 #define TKT_SUMMARY_COUNTERS_H
 
@@ -12,7 +12,7 @@ typedef struct tkt_counter_figures {
     double   first;
     double   last;
     double   min; /* of finite values, as are the next two; NaN: there is none */
-    double   mean; /* each value weighted by the time that it held */
+    double   mean; /* each value weighted by the time that it held; NaN: or not known */
     double   max;
     double   change; /* mean change from the begin to the end of a step, over the steps that begin
                       * with a value; NaN: there is none */
@@ -20,7 +20,7 @@ typedef struct tkt_counter_figures {
 
 typedef TKT_ARRAY_OF(tkt_counter_figures) tkt_counter_list; /* in order of first appearance */
 
-/* TAKT_NO_SPANS, TAKT_NO_MEMORY. The caller frees the array, after a failure too. */
+/* TAKT_NO_SPANS: a summary without counters. TAKT_NO_MEMORY. The caller frees the array, after a failure too. */
 takt_status tkt_counters_of(const takt_trace *trace, tkt_counter_list *out);
 
 #endif

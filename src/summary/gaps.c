@@ -20,6 +20,7 @@ typedef struct row {
     uint32_t next;     /* the next row of the same device, or NONE */
     uint32_t place;    /* index in the result */
     size_t step;       /* of a device: the first step that does not end before until_ns */
+    uint64_t computing_until_ns; /* of a device: the latest end of anything but a copy */
 } row;
 
 typedef struct device {
@@ -125,9 +126,8 @@ static void close_gap(sweep *s, row *r, uint32_t after, const tkt_gap_parts *par
                  parts);
     if (!r->idle.is_device)
         return;
-    tkt_idle_scopes_charge(&s->scopes, r->idle.device,
-                           activity_of(s, after != NONE ? after : r->last), begin_ns, host_ns,
-                           end_ns);
+    tkt_idle_scopes_add(&s->scopes, r->idle.device, activity_of(s, after != NONE ? after : r->last),
+                        begin_ns, host_ns, end_ns);
     if (parts->is_late)
         add_late(s, after, host_ns - begin_ns);
 }
@@ -276,6 +276,23 @@ static bool is_of_steps(const takt_trace *trace, const tkt_activity *activity)
            launched_ns < trace->steps.items[count - 1].end_ns;
 }
 
+/* Adds what only rows of devices have. */
+static void add_to_device(sweep *s, row *r, const tkt_activity *activity)
+{
+    uint64_t ns = activity->end_ns - activity->begin_ns;
+    r->idle.total_ns += ns;
+    if (is_of_steps(s->trace, activity))
+        s->result->step_ns += ns;
+    if (!(activity->filter & TAKT_TIMING_MEMCPY)) {
+        r->idle.computing_ns += tkt_union_add(&r->computing_until_ns, clip(s, activity->begin_ns),
+                                              clip(s, activity->end_ns));
+        return;
+    }
+    r->idle.copies++;
+    if (activity->shape != TKT_NO_SHAPE)
+        r->idle.copied_bytes += s->trace->shapes.items[activity->shape].bytes;
+}
+
 static void visit(void *user, const tkt_activity *activity)
 {
     sweep *s = user;
@@ -286,11 +303,8 @@ static void visit(void *user, const tkt_activity *activity)
     }
     bool waited = add_to_stream(s, at, activity);
     row *of_device = &s->rows.items[at->device_row];
-    uint64_t ns = activity->end_ns - activity->begin_ns;
     add_activity(s, of_device, activity, waited);
-    of_device->idle.total_ns += ns;
-    if (is_of_steps(s->trace, activity))
-        s->result->step_ns += ns;
+    add_to_device(s, of_device, activity);
 }
 
 /* ---- The result ------------------------------------------------------------------------------ */

@@ -41,8 +41,12 @@ typedef struct tkt_idle {
     uint64_t gaps;                      /* without the edges */
     uint64_t late; /* gaps before an activity that was launched late. Of a device: late launches for
                     * which the whole device was idle, cause_ns[TKT_IDLE_HOST] in total */
-    uint64_t total_ns;     /* of a device: the sum of its activities' durations */
-    uint64_t step_busy_ns; /* of a device: its busy time in recorded steps */
+    /* Of a device: */
+    uint64_t total_ns;     /* sum of its activities' durations */
+    uint64_t step_busy_ns; /* its busy time in recorded steps */
+    uint64_t computing_ns; /* its busy time with anything but copies */
+    uint64_t copies;
+    uint64_t copied_bytes;
 } tkt_idle;
 
 /* One of the longest gaps. */

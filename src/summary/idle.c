@@ -36,7 +36,7 @@ void tkt_longest_sort(tkt_longest *l)
 
 bool tkt_longest_add(tkt_longest *l, const tkt_gap *gap)
 {
-    if (l->wanted == 0)
+    if (l->wanted == 0 || (l->least_ns && by_length(gap, &l->items[l->wanted - 1]) > 0))
         return true;
     tkt_gap *added = TKT_ARRAY_ADD(l);
     if (!added)
@@ -80,7 +80,7 @@ static void name_gap(naming *n, tkt_gap *gap)
     for (size_t i = 0; i < n->trace->sites.count; i++)
         n->sums[i] = 0;
     const tkt_track *track = &n->trace->tracks.items[n->track];
-    tkt_whereabouts(track, tkt_spans_begun(track, gap->begin_ns), gap->begin_ns, gap->end_ns,
+    tkt_visit_stays(track, tkt_spans_begun(track, gap->begin_ns), gap->begin_ns, gap->end_ns,
                     add_stay, n);
     gap->name = n->trace->sites.items[n->longest].name;
 }
@@ -180,7 +180,7 @@ static tkt_idle_scope *row_of_thread(tkt_idle_scopes *s, uint32_t name)
     return row;
 }
 
-static void charge_stay(void *user, uint32_t span, uint64_t begin_ns, uint64_t end_ns)
+static void add_idle_stay(void *user, uint32_t span, uint64_t begin_ns, uint64_t end_ns)
 {
     tkt_idle_scopes *s = user;
     const tkt_span *spans = s->trace->tracks.items[s->track].spans.items;
@@ -210,8 +210,8 @@ static tkt_idle_thread *find_thread(tkt_idle_scopes *s, uint32_t device, uint32_
     return &s->threads.items[*known - 1];
 }
 
-void tkt_idle_scopes_charge(tkt_idle_scopes *s, uint32_t device, const tkt_activity *activity,
-                            uint64_t begin_ns, uint64_t host_until_ns, uint64_t end_ns)
+void tkt_idle_scopes_add(tkt_idle_scopes *s, uint32_t device, const tkt_activity *activity,
+                         uint64_t begin_ns, uint64_t host_until_ns, uint64_t end_ns)
 {
     if (begin_ns >= end_ns)
         return;
@@ -224,8 +224,8 @@ void tkt_idle_scopes_charge(tkt_idle_scopes *s, uint32_t device, const tkt_activ
     s->track = activity->track;
     s->thread = find_thread(s, device, s->track);
     if (s->thread)
-        s->thread->begun = tkt_whereabouts(&s->trace->tracks.items[s->track], s->thread->begun,
-                                           begin_ns, end_ns, charge_stay, s);
+        s->thread->begun = tkt_visit_stays(&s->trace->tracks.items[s->track], s->thread->begun,
+                                           begin_ns, end_ns, add_idle_stay, s);
     s->is_short |= !s->thread;
 }
 

@@ -50,8 +50,8 @@ typedef struct tkt_idle_scopes {
 /* Adds a stretch of a device's idle time to the scopes that the launching thread of `activity` was
  * in. Up to host_until_ns the cause is TKT_IDLE_HOST. A NULL activity means that the thread is
  * unknown. Call in order of time for each device. A failure sets is_short. */
-void tkt_idle_scopes_charge(tkt_idle_scopes *scopes, uint32_t device, const tkt_activity *activity,
-                            uint64_t begin_ns, uint64_t host_until_ns, uint64_t end_ns);
+void tkt_idle_scopes_add(tkt_idle_scopes *scopes, uint32_t device, const tkt_activity *activity,
+                         uint64_t begin_ns, uint64_t host_until_ns, uint64_t end_ns);
 
 /* Sorts the rows by device, then by idle time. */
 void tkt_idle_scopes_sort(tkt_idle_scopes *scopes, const takt_trace *trace);

@@ -13,55 +13,55 @@
 
 #define MOST_HISTOGRAMS 4096
 
-tkt_named *tkt_nameds_find(tkt_named_list *nameds, uint32_t name, uint32_t part)
+tkt_named *tkt_named_find(tkt_named_list *names, uint32_t name, uint32_t part)
 {
-    uint64_t *place = tkt_map_put(&nameds->index, (uint64_t)name << 32 | part);
+    uint64_t *place = tkt_map_put(&names->index, (uint64_t)name << 32 | part);
     if (!place || *place)
-        return place ? &nameds->items[*place - 1] : NULL;
+        return place ? &names->items[*place - 1] : NULL;
     tkt_histogram *histogram = NULL;
-    if (nameds->count < MOST_HISTOGRAMS) {
-        histogram = tkt_arena_alloc(&nameds->histograms, sizeof *histogram);
+    if (names->count < MOST_HISTOGRAMS) {
+        histogram = tkt_arena_alloc(&names->histograms, sizeof *histogram);
         if (!histogram)
             return NULL;
         *histogram = (tkt_histogram){{0}};
     }
-    tkt_named *named = TKT_ARRAY_ADD(nameds);
+    tkt_named *named = TKT_ARRAY_ADD(names);
     if (!named)
         return NULL;
     *named = (tkt_named){.name = name, .shape = TKT_NO_SHAPE, .histogram = histogram};
     tkt_stats_init(&named->stats);
-    *place = nameds->count;
+    *place = names->count;
     return named;
 }
 
-void tkt_nameds_add(tkt_named_list *nameds, tkt_named *named, uint64_t duration_ns)
+void tkt_named_add(tkt_named_list *names, tkt_named *named, uint64_t duration_ns)
 {
-    nameds->total_ns += duration_ns;
+    names->total_ns += duration_ns;
     tkt_stats_add(&named->stats, duration_ns);
     if (named->histogram)
         tkt_histogram_add(named->histogram, duration_ns);
 }
 
-bool tkt_nameds_merge(tkt_named_list *nameds, uint32_t name, const tkt_stats *stats,
-                      const tkt_histogram *histogram)
+bool tkt_named_merge(tkt_named_list *names, uint32_t name, const tkt_stats *stats,
+                     const tkt_histogram *histogram)
 {
-    tkt_named *named = tkt_nameds_find(nameds, name, TKT_NO_SHAPE);
+    tkt_named *named = tkt_named_find(names, name, TKT_NO_SHAPE);
     if (!named)
         return false;
     tkt_stats_merge(&named->stats, stats);
-    nameds->total_ns += stats->total_ns;
-    if (histogram && named->histogram)
-        tkt_histogram_merge(named->histogram, histogram);
+    names->total_ns += stats->total_ns;
+    if (named->histogram && (histogram || stats->count <= TKT_MOST_EXTREMES))
+        tkt_histogram_add_stats(named->histogram, stats, histogram);
     else
         named->histogram = NULL;
     return true;
 }
 
-static bool note_error(const takt_trace *trace, const tkt_call_info *call, tkt_named_list *nameds)
+static bool note_error(const takt_trace *trace, const tkt_call_info *call, tkt_named_list *names)
 {
     const tkt_span *span = &trace->tracks.items[call->track].spans.items[call->span];
     uint32_t name = trace->sites.items[tkt_span_site(span)].name;
-    tkt_named *named = tkt_nameds_find(nameds, name, TKT_NO_SHAPE);
+    tkt_named *named = tkt_named_find(names, name, TKT_NO_SHAPE);
     if (!named)
         return false;
     if (named->first_error == 0 || span->begin_ns < named->first_error_ns) {
@@ -71,12 +71,12 @@ static bool note_error(const takt_trace *trace, const tkt_call_info *call, tkt_n
     return true;
 }
 
-static bool add_call(const takt_trace *trace, const tkt_node *node, tkt_named_list *nameds)
+static bool add_call(const takt_trace *trace, const tkt_node *node, tkt_named_list *names)
 {
     uint32_t name = trace->sites.items[node->site].name;
-    if (!tkt_nameds_merge(nameds, name, &node->stats, node->histogram))
+    if (!tkt_named_merge(names, name, &node->stats, node->histogram))
         return false;
-    tkt_nameds_find(nameds, name, TKT_NO_SHAPE)->errors += node->errors;
+    tkt_named_find(names, name, TKT_NO_SHAPE)->errors += node->errors;
     return true;
 }
 
@@ -96,12 +96,12 @@ takt_status tkt_calls_of(const takt_trace *trace, tkt_named_list *out)
     return is_added ? TAKT_OK : TAKT_NO_MEMORY;
 }
 
-void tkt_nameds_fini(tkt_named_list *nameds)
+void tkt_named_fini(tkt_named_list *names)
 {
-    TKT_ARRAY_FREE(nameds);
-    tkt_map_fini(&nameds->index);
-    tkt_arena_fini(&nameds->histograms);
-    *nameds = (tkt_named_list){0};
+    TKT_ARRAY_FREE(names);
+    tkt_map_fini(&names->index);
+    tkt_arena_fini(&names->histograms);
+    *names = (tkt_named_list){0};
 }
 
 /* ======== Kernels ======== */
@@ -113,7 +113,7 @@ void tkt_nameds_fini(tkt_named_list *nameds)
 
 typedef struct grouping {
     const takt_trace *trace;
-    tkt_named_list *nameds;
+    tkt_named_list *names;
     tkt_kernel_key key;
     uint32_t *launches; /* by shape: the first shape that differs only in the graph */
     uint32_t *noted;    /* by shape: the kernel name it was last noted for, + 1 */
@@ -205,7 +205,7 @@ static bool add_activity(grouping *g, const tkt_activity *activity)
     bool is_noted = shape != TKT_NO_SHAPE && g->noted[shape] == activity->name + 1;
     if (is_noted && g->key == TKT_BY_NAME)
         return true;
-    tkt_named *named = tkt_nameds_find(g->nameds, activity->name, part_of(g, shape));
+    tkt_named *named = tkt_named_find(g->names, activity->name, part_of(g, shape));
     if (!named)
         return false;
     if (!is_noted && shape != TKT_NO_SHAPE) {
@@ -214,7 +214,7 @@ static bool add_activity(grouping *g, const tkt_activity *activity)
     }
     if (g->key == TKT_BY_NAME)
         return true;
-    tkt_nameds_add(g->nameds, named, activity->end_ns - activity->begin_ns);
+    tkt_named_add(g->names, named, activity->end_ns - activity->begin_ns);
     return true;
 }
 
@@ -225,7 +225,7 @@ static takt_status add_all(grouping *g)
     for (size_t i = 0; g->key == TKT_BY_NAME && is_added && i < trace->node_activities.count; i++) {
         const tkt_node_activity *sum = &trace->node_activities.items[i];
         if (sum->filter & KERNELS)
-            is_added = tkt_nameds_merge(g->nameds, sum->name, &sum->stats, sum->histogram);
+            is_added = tkt_named_merge(g->names, sum->name, &sum->stats, sum->histogram);
     }
     size_t count = tkt_device_activity_count(trace);
     for (size_t i = 0; is_added && i < count; i++) {
@@ -237,7 +237,7 @@ static takt_status add_all(grouping *g)
 
 takt_status tkt_kernels_of(const takt_trace *trace, tkt_kernel_key key, tkt_named_list *out)
 {
-    grouping g = {.trace = trace, .nameds = out, .key = key};
+    grouping g = {.trace = trace, .names = out, .key = key};
     if (key != TKT_BY_NAME && !trace->facts.has_spans)
         return TAKT_NO_SPANS;
     takt_status status = tkt_trace_fold(trace) ? TAKT_OK : TAKT_NO_MEMORY;

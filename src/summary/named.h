@@ -55,20 +55,20 @@ takt_status tkt_kernels_of(const takt_trace *trace, tkt_kernel_key key, tkt_name
  * known only if spans are kept. TAKT_NO_MEMORY. */
 takt_status tkt_calls_of(const takt_trace *trace, tkt_named_list *out);
 
-void tkt_nameds_fini(tkt_named_list *nameds); /* accepts a zeroed struct; call it after a failure
-                                               * too */
+/* Accepts a zeroed struct. Call it after a failure, too. */
+void tkt_named_fini(tkt_named_list *names);
 
 /* Returns the entry of a name and part (TKT_NO_SHAPE: the whole name), created if it is new. Valid
  * until the next entry is created. NULL without memory. */
-tkt_named *tkt_nameds_find(tkt_named_list *nameds, uint32_t name, uint32_t part);
+tkt_named *tkt_named_find(tkt_named_list *names, uint32_t name, uint32_t part);
 
 /* Adds one duration to an entry of the list. */
-void tkt_nameds_add(tkt_named_list *nameds, tkt_named *named, uint64_t duration_ns);
+void tkt_named_add(tkt_named_list *names, tkt_named *named, uint64_t duration_ns);
 
-/* Adds statistics to the entry of a name. A NULL `histogram` makes the entry's unknown. False
- * without memory. */
-bool tkt_nameds_merge(tkt_named_list *nameds, uint32_t name, const tkt_stats *stats,
-                      const tkt_histogram *histogram);
+/* Adds statistics to the entry of a name. If their histogram is needed and NULL, that of the entry
+ * becomes unknown. False without memory. */
+bool tkt_named_merge(tkt_named_list *names, uint32_t name, const tkt_stats *stats,
+                     const tkt_histogram *histogram);
 
 /* ======== Names of kernels ======== */
 

@@ -16,7 +16,7 @@ static uint32_t open_at(const tkt_span *spans, uint32_t span, uint64_t time_ns)
     return span;
 }
 
-size_t tkt_whereabouts(const tkt_track *track, size_t begun, uint64_t begin_ns, uint64_t end_ns,
+size_t tkt_visit_stays(const tkt_track *track, size_t begun, uint64_t begin_ns, uint64_t end_ns,
                        tkt_stay stay, void *user)
 {
     const tkt_span *spans = track->spans.items;
@@ -39,15 +39,15 @@ size_t tkt_whereabouts(const tkt_track *track, size_t begun, uint64_t begin_ns, 
     return begun;
 }
 
-/* ======== Charging ======== */
+/* ======== Activities and allocations ======== */
 
-/* Each event is charged to the span that launched or allocated, and to its ancestors. The innermost
+/* Each event counts for the span that launched or allocated, and for its ancestors. The innermost
  * scope's group gets it as its own (self), every group on the way gets it once in its total.
  * Activities arrive sorted by begin, so the union of a scope's intervals grows only at its end. */
 
 /* State of a group. */
 typedef struct state {
-    uint64_t charged;    /* number of the event that was charged last */
+    uint64_t last_event; /* number of the event that was added last */
     uint64_t busy_until; /* end of the union of its activities' intervals */
 } state;
 
@@ -58,7 +58,7 @@ typedef struct above {
     TKT_ARRAY(uint32_t);
 } above;
 
-typedef struct charging {
+typedef struct adding {
     const takt_trace *trace;
     const tkt_groups *groups;
     tkt_scopes *scopes;
@@ -66,9 +66,9 @@ typedef struct charging {
     above *above; /* by track */
     uint64_t events;
     bool is_short; /* memory ran out */
-} charging;
+} adding;
 
-static uint32_t group_of(const charging *c, uint32_t track, uint32_t span)
+static uint32_t group_of(const adding *c, uint32_t track, uint32_t span)
 {
     const tkt_groups *groups = c->groups;
     if (groups->first)
@@ -76,23 +76,23 @@ static uint32_t group_of(const charging *c, uint32_t track, uint32_t span)
     return groups->items[tkt_span_site(&c->trace->tracks.items[track].spans.items[span])];
 }
 
-/* Returns the next group, from *span outwards, that was not charged with this event. Moves *span to
+/* Returns the next group, from *span outwards, that has not got this event yet. Moves *span to
  * the parent of the group's span. */
-static uint32_t next_group(charging *c, uint32_t track, uint32_t *span)
+static uint32_t next_group(adding *c, uint32_t track, uint32_t *span)
 {
     const tkt_span *spans = c->trace->tracks.items[track].spans.items;
     while (*span != TKT_NO_SPAN) {
         uint32_t group = group_of(c, track, *span);
         *span = spans[*span].parent;
-        if (group == TKT_NO_GROUP || c->states[group].charged == c->events)
+        if (group == TKT_NO_GROUP || c->states[group].last_event == c->events)
             continue;
-        c->states[group].charged = c->events;
+        c->states[group].last_event = c->events;
         return group;
     }
     return TKT_NO_GROUP;
 }
 
-static void find_above(charging *c, above *a, const tkt_activity *activity)
+static void find_above(adding *c, above *a, const tkt_activity *activity)
 {
     uint32_t group;
     uint32_t span = activity->scope;
@@ -107,9 +107,9 @@ static void find_above(charging *c, above *a, const tkt_activity *activity)
     }
 }
 
-static void charge_activity(void *user, const tkt_activity *activity)
+static void add_activity(void *user, const tkt_activity *activity)
 {
-    charging *c = user;
+    adding *c = user;
     uint64_t ns = activity->end_ns - activity->begin_ns;
     c->scopes->device_ns += ns;
     if (activity->track == TKT_NO_TRACK || activity->scope == TKT_NO_SPAN)
@@ -126,11 +126,11 @@ static void charge_activity(void *user, const tkt_activity *activity)
     }
 }
 
-static takt_status charge_activities(charging *c)
+static takt_status add_activities(adding *c)
 {
     size_t tracks = c->trace->tracks.count;
     c->above = tkt_alloc_zeroed((tracks + 1) * sizeof *c->above);
-    takt_status status = c->above ? tkt_device_visit(c->trace, charge_activity, c) : TAKT_NO_MEMORY;
+    takt_status status = c->above ? tkt_device_visit(c->trace, add_activity, c) : TAKT_NO_MEMORY;
     for (size_t i = 0; c->above && i < tracks; i++)
         TKT_ARRAY_FREE(&c->above[i]);
     tkt_free(c->above);
@@ -143,11 +143,11 @@ static void add_bytes(int64_t *sum, int64_t bytes)
     *sum = (int64_t)((uint64_t)*sum + (uint64_t)bytes);
 }
 
-static void charge_memory(charging *c, const tkt_memory_event *event)
+static void add_memory(adding *c, const tkt_memory_event *event)
 {
     int64_t self_bytes = event->bytes;
     bool is_host = tkt_memory_is_host(event);
-    if (c->trace->facts.has_spans) /* without spans no scope can be charged */
+    if (c->trace->facts.has_spans) /* without spans no scope gets them */
         *(is_host ? &c->scopes->has_host_memory : &c->scopes->has_device_memory) = true;
     if (event->track == TKT_NO_TRACK || event->kind & TKT_MEMORY_POOL)
         return;
@@ -162,16 +162,16 @@ static void charge_memory(charging *c, const tkt_memory_event *event)
     }
 }
 
-takt_status tkt_charge(const takt_trace *trace, const tkt_groups *groups, bool with_activities,
-                       tkt_scopes *scopes)
+takt_status tkt_scopes_add_events(const takt_trace *trace, const tkt_groups *groups,
+                                  bool with_activities, tkt_scopes *scopes)
 {
-    charging c = {.trace = trace, .groups = groups, .scopes = scopes};
+    adding c = {.trace = trace, .groups = groups, .scopes = scopes};
     c.states = tkt_alloc_zeroed((scopes->count + 1) * sizeof *c.states);
     if (!c.states)
         return TAKT_NO_MEMORY;
-    takt_status status = with_activities ? charge_activities(&c) : TAKT_OK;
+    takt_status status = with_activities ? add_activities(&c) : TAKT_OK;
     for (size_t i = 0; i < trace->memory_events.count; i++)
-        charge_memory(&c, &trace->memory_events.items[i]);
+        add_memory(&c, &trace->memory_events.items[i]);
     tkt_free(c.states);
     return status;
 }

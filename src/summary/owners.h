@@ -14,7 +14,7 @@ typedef void (*tkt_stay)(void *user, uint32_t span, uint64_t begin_ns, uint64_t 
 /* Calls `stay` for each stretch of [begin_ns, end_ns), in order. `begun` is the number of the
  * track's spans that have begun by begin_ns, or less. Returns that number for end_ns; a caller that
  * passes it to the next call looks at each span only once. */
-size_t tkt_whereabouts(const tkt_track *track, size_t begun, uint64_t begin_ns, uint64_t end_ns,
+size_t tkt_visit_stays(const tkt_track *track, size_t begun, uint64_t begin_ns, uint64_t end_ns,
                        tkt_stay stay, void *user);
 
 /* Returns the span itself if it is a scope, or the scope around a call. */
@@ -25,7 +25,7 @@ static inline uint32_t tkt_scope_of(const tkt_track *track, uint32_t span)
     return span;
 }
 
-/* ======== Charging ======== */
+/* ======== Activities and allocations ======== */
 
 /* Adds activities of devices and allocations to the groups of the spans that made them. */
 
@@ -37,8 +37,8 @@ typedef struct tkt_groups {
 
 /* Fills the fields ..._bytes of each of `scopes`, and device_... if with_activities is true, both
  * also for the whole. The fields must be zero. TAKT_NO_MEMORY. */
-takt_status tkt_charge(const takt_trace *trace, const tkt_groups *groups, bool with_activities,
-                       tkt_scopes *scopes);
+takt_status tkt_scopes_add_events(const takt_trace *trace, const tkt_groups *groups,
+                                  bool with_activities, tkt_scopes *scopes);
 
 /* Appends one row for each name of a device's activity. TAKT_NO_MEMORY. */
 takt_status tkt_scopes_add_activities(const takt_trace *trace, tkt_scopes *scopes);

@@ -299,8 +299,7 @@ static void end_launch(adding *a, uint32_t kernel, double blocks, double sum, do
 static bool add_launches(adding *a, size_t count)
 {
     for (size_t first = 0, i; first < count; first = i) {
-        double sum = 0;
-        double max = 0;
+        double sum = 0, max = 0;
         for (i = first; i < count && is_same_launch(&a->places[first], &a->places[i]); i++) {
             double extent = (double)a->extents[a->places[i].segment];
             sum += extent;
@@ -322,8 +321,7 @@ static int compare(uint32_t a, uint32_t b)
 
 static int by_block(const void *a, const void *b)
 {
-    const place *x = a;
-    const place *y = b;
+    const place *x = a, *y = b;
     int order = compare(x->kernel, y->kernel);
     order = order ? order : compare(x->block, y->block);
     order = order ? order : compare(x->lane, y->lane);
@@ -333,8 +331,7 @@ static int by_block(const void *a, const void *b)
 
 static int by_launch(const void *a, const void *b)
 {
-    const place *x = a;
-    const place *y = b;
+    const place *x = a, *y = b;
     int order = compare(x->kernel, y->kernel);
     order = order ? order : compare(x->correlation, y->correlation);
     order = order ? order : compare(x->run, y->run);
@@ -436,8 +433,7 @@ static bool blame_phase(adding *a, tkt_phase_block *block)
 
 static int by_duration(const void *a, const void *b)
 {
-    double x = *(const double *)a;
-    double y = *(const double *)b;
+    double x = *(const double *)a, y = *(const double *)b;
     return x < y ? -1 : x > y;
 }
 
@@ -461,8 +457,7 @@ static void find_figures(adding *a)
 
 static int by_sm(const void *a, const void *b)
 {
-    const tkt_phase_sm *x = a;
-    const tkt_phase_sm *y = b;
+    const tkt_phase_sm *x = a, *y = b;
     int order = compare(x->kernel, y->kernel);
     return order ? order : compare(x->sm, y->sm);
 }

@@ -148,10 +148,10 @@ static void add_totals(grouping *g)
     }
 }
 
-/* Charges memory, busy times and times by thread, which only events and spans can tell. Sums of
+/* Adds memory, busy times and times by thread, which only events and spans can tell. Sums of
  * devices' times are discarded: those of the tree also contain activities whose span was dropped.
  */
-static takt_status charge_events(grouping *g)
+static takt_status add_events(grouping *g)
 {
     const takt_trace *trace = g->trace;
     tkt_scopes *scopes = g->scopes;
@@ -163,7 +163,7 @@ static takt_status charge_events(grouping *g)
         of_site[i] = place ? (uint32_t)*place - 1 : TKT_NO_GROUP;
     }
     takt_status status =
-        tkt_charge(trace, &(tkt_groups){of_site, NULL}, g->events == ALL_EVENTS, scopes);
+        tkt_scopes_add_events(trace, &(tkt_groups){of_site, NULL}, g->events == ALL_EVENTS, scopes);
     for (size_t i = 0; i < scopes->count; i++)
         scopes->items[i].device_self_ns = scopes->items[i].device_total_ns = 0;
     if (status == TAKT_OK && g->events == ALL_EVENTS)
@@ -187,7 +187,7 @@ static takt_status group_nodes(grouping *g)
 {
     takt_status status = add_nodes(g);
     if (status == TAKT_OK && g->events != NO_EVENTS)
-        status = charge_events(g);
+        status = add_events(g);
     if (status != TAKT_OK)
         return status;
     g->open = tkt_alloc_zeroed((g->scopes->count + 1) * sizeof *g->open);

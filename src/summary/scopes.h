@@ -38,7 +38,7 @@ typedef struct tkt_scope_total {
     int64_t     device_self_bytes;
     int64_t     device_bytes;
     uint64_t    thread_min_ns; /* total time of one thread, over those that called it; this and the
-                                * next three: by name, if has_spans */
+                                * next three: by name */
     uint64_t    thread_max_ns;
     uint64_t    thread_sum_ns;
     uint32_t    threads; /* number of threads that called it */

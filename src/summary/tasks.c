@@ -2,6 +2,15 @@
  * holds the ends of its spans that still run; its greatest size is the number at once. */
 #include "summary/tasks.h"
 
+/* The entry of a task's name on a track, which has a number and a name. NULL without memory. */
+static tkt_named *find(tkt_task_list *tasks, uint32_t name, uint32_t track, uint32_t track_name)
+{
+    tkt_named *named = tkt_named_find(&tasks->times, name, track);
+    if (named)
+        named->shape = track_name;
+    return named;
+}
+
 /* By entry: the ends of running spans. */
 typedef TKT_ARRAY_OF(tkt_heap) heap_list;
 
@@ -20,14 +29,12 @@ static bool add_heaps(tkt_task_list *tasks, heap_list *running)
     return true;
 }
 
-static bool add_task(tkt_task_list *tasks, heap_list *running, uint32_t track, uint32_t name,
+static bool add_task(tkt_task_list *tasks, heap_list *running, tkt_named *named,
                      const tkt_span *span)
 {
-    tkt_named *named = tkt_nameds_find(&tasks->times, name, track);
     if (!named || !add_heaps(tasks, running))
         return false;
-    named->shape = track;
-    tkt_nameds_add(&tasks->times, named, span->end_ns - span->begin_ns);
+    tkt_named_add(&tasks->times, named, span->end_ns - span->begin_ns);
 
     size_t entry = (size_t)(named - tasks->times.items);
     tkt_heap *heap = &running->items[entry];
@@ -40,12 +47,26 @@ static bool add_task(tkt_task_list *tasks, heap_list *running, uint32_t track, u
     return true;
 }
 
+static takt_status add_folded(const takt_trace *trace, tkt_task_list *out)
+{
+    for (size_t i = 0; i < trace->fold.tasks.count; i++) {
+        const tkt_folded_task *task = &trace->fold.tasks.items[i];
+        tkt_named *named = find(out, task->name, task->track, task->track);
+        if (!named)
+            return TAKT_NO_MEMORY;
+        out->times.total_ns += task->stats.total_ns;
+        tkt_stats_merge(&named->stats, &task->stats);
+        tkt_histogram_merge(named->histogram, task->histogram);
+    }
+    return out->times.count > 0 ? TAKT_OK : TAKT_NO_SPANS;
+}
+
 takt_status tkt_tasks_of(const takt_trace *trace, tkt_task_list *out)
 {
     heap_list running = {0};
     bool has_memory = true;
     if (!trace->facts.has_spans)
-        return TAKT_NO_SPANS;
+        return add_folded(trace, out);
     for (uint32_t i = 0; i < trace->tracks.count; i++) {
         const tkt_track *track = &trace->tracks.items[i];
         if (track->kind != TAKT_TRACK_ASYNC)
@@ -53,7 +74,7 @@ takt_status tkt_tasks_of(const takt_trace *trace, tkt_task_list *out)
         for (size_t s = 0; s < track->spans.count && has_memory; s++) {
             const tkt_span *span = &track->spans.items[s];
             uint32_t name = trace->sites.items[tkt_span_site(span)].name;
-            has_memory = add_task(out, &running, i, name, span);
+            has_memory = add_task(out, &running, find(out, name, i, track->name), span);
         }
     }
     for (size_t i = 0; i < running.count; i++)
@@ -64,6 +85,6 @@ takt_status tkt_tasks_of(const takt_trace *trace, tkt_task_list *out)
 
 void tkt_tasks_fini(tkt_task_list *tasks)
 {
-    tkt_nameds_fini(&tasks->times);
+    tkt_named_fini(&tasks->times);
     TKT_ARRAY_FREE(&tasks->at_once);
 }

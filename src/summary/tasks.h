@@ -1,5 +1,5 @@
 /* Spans on tracks of their own (tasks, fibers, requests), by track and name, and how many of them
- * ran at once. Only a trace with spans knows. */
+ * ran at once; from the folded form of a summary, without the last. */
 #ifndef TKT_SUMMARY_TASKS_H
 #define TKT_SUMMARY_TASKS_H
 
@@ -7,11 +7,12 @@
 #include "trace/model.h"
 
 typedef struct tkt_task_list {
-    tkt_named_list times; /* one entry for each track and name; `shape` is the track */
-    TKT_ARRAY_OF(uint64_t) at_once; /* by entry: the greatest number at the same time */
+    tkt_named_list times; /* one entry for each track and name; `shape` is the track's name */
+    TKT_ARRAY_OF(uint64_t) at_once; /* by entry: the greatest number at the same time; empty for a
+                                     * summary */
 } tkt_task_list; /* starts as {0} */
 
-/* TAKT_NO_SPANS, TAKT_NO_MEMORY. */
+/* TAKT_NO_SPANS: a summary without tasks. TAKT_NO_MEMORY. */
 takt_status tkt_tasks_of(const takt_trace *trace, tkt_task_list *out);
 void tkt_tasks_fini(tkt_task_list *tasks); /* call it after a failure too */
 

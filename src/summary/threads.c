@@ -34,37 +34,42 @@ static bool is_call(const tkt_span *span)
 
 /* ======== Threads ======== */
 
-/* True for calls that wait for a device, and for scopes whose name says that they wait. */
+bool tkt_scope_waits(const char *name)
+{
+    return strcasestr(name, "wait") || strcasestr(name, "_barrier");
+}
+
 static bool site_waits(const takt_trace *trace, uint32_t site)
 {
     const char *name = tkt_trace_text(trace, trace->sites.items[site].name);
-    if (tkt_site_is_call(trace, site))
-        return tkt_call_waits(name);
-    return strcasestr(name, "wait") || strcasestr(name, "_barrier");
+    return tkt_site_is_call(trace, site) ? tkt_call_waits(name) : tkt_scope_waits(name);
 }
 
 typedef struct waits {
     const takt_trace *trace;
     bool *of_site;
-    uint64_t *sums; /* by name: time of one thread's outermost waits */
+    uint64_t *sums; /* by name: time of one thread's outermost waits; 0 between threads */
 } waits;
 
-static void add_wait(waits *w, tkt_thread_time *thread, const tkt_span *span)
+static void add_wait(waits *w, tkt_thread_time *thread, uint32_t name, uint64_t ns)
 {
-    uint32_t name = span_name(w->trace, span);
-    w->sums[name] += span->end_ns - span->begin_ns;
-    thread->wait_ns += span->end_ns - span->begin_ns;
+    w->sums[name] += ns;
+    thread->wait_ns += ns;
     if (w->sums[name] > w->sums[thread->wait_name])
         thread->wait_name = name;
 }
 
-static void add_thread(waits *w, tkt_threads *threads, uint32_t track, bool is_main)
+static void add_thread(waits *w, tkt_threads *threads, uint32_t number, bool is_main)
 {
-    const tkt_spans *spans = &w->trace->tracks.items[track].spans;
+    const tkt_track *track = &w->trace->tracks.items[number];
+    const tkt_spans *spans = &track->spans;
     tkt_thread_time *thread = &threads->items[threads->count++];
     uint64_t waits_until_ns = 0;
-    *thread = (tkt_thread_time){.track = track, .is_main = is_main};
-    memset(w->sums, 0, w->trace->strings.count * sizeof *w->sums);
+    *thread = (tkt_thread_time){.name = track->name,
+                                .thread_id = track->thread_id,
+                                .number = number,
+                                .is_main = is_main,
+                                .spans = spans->count};
     for (size_t i = 0; i < spans->count; i++) {
         const tkt_span *span = &spans->items[i];
         if (span->parent == TKT_NO_SPAN && !is_call(span))
@@ -72,37 +77,109 @@ static void add_thread(waits *w, tkt_threads *threads, uint32_t track, bool is_m
         if (span->begin_ns < waits_until_ns || !w->of_site[tkt_span_site(span)])
             continue;
         waits_until_ns = span->end_ns;
-        add_wait(w, thread, span);
+        add_wait(w, thread, span_name(w->trace, span), span->end_ns - span->begin_ns);
     }
+    for (size_t i = 0; i < spans->count; i++) /* clearing all would cost threads times names */
+        w->sums[span_name(w->trace, &spans->items[i])] = 0;
 }
 
 /* Ids of threads rise in the order in which a program makes them. */
-static int by_id(const void *a, const void *b, void *tracks)
+static int by_id(const void *a, const void *b)
 {
     const tkt_thread_time *x = a, *y = b;
-    const tkt_track *of = tracks;
     if (x->is_main != y->is_main)
         return x->is_main ? -1 : 1;
-    uint32_t id_x = of[x->track].thread_id, id_y = of[y->track].thread_id;
-    if (id_x != id_y)
-        return id_x < id_y ? -1 : 1;
-    return x->track < y->track ? -1 : 1;
+    if (x->thread_id != y->thread_id)
+        return x->thread_id < y->thread_id ? -1 : 1;
+    return x->number < y->number ? -1 : 1;
+}
+
+/* ---- Of a summary ---------------------------------------------------------------------------- */
+
+/* The tree takes the place of spans. Its nodes have larger numbers than their parents. */
+
+/* Adds what a thread ran of a node. */
+static void add_part(waits *w, const bool *is_in_wait, tkt_thread_time *thread,
+                     const tkt_thread_node *part)
+{
+    const tkt_node *node = &w->trace->fold.items[part->node];
+    thread->spans += part->count;
+    if (node->parent == 0 && !tkt_site_is_call(w->trace, node->site))
+        thread->scope_ns += part->total_ns;
+    if (is_in_wait[part->node] && !is_in_wait[node->parent])
+        add_wait(w, thread, w->trace->sites.items[node->site].name, part->total_ns);
+}
+
+/* Adds the listed threads, and subtracts what they ran from `rest`. */
+static void add_listed(waits *w, const bool *is_in_wait, tkt_thread_node *rest, tkt_threads *out)
+{
+    const tkt_fold *fold = &w->trace->fold;
+    bool has_main = false;
+    size_t part = 0;
+    for (uint32_t i = 0; i < fold->threads.count; i++) {
+        const tkt_folded_thread *from = &fold->threads.items[i];
+        bool is_main = !has_main && from->thread_id == w->trace->facts.process_id;
+        tkt_thread_time *thread = &out->items[out->count++];
+        *thread = (tkt_thread_time){
+            .name = from->name, .thread_id = from->thread_id, .number = i, .is_main = is_main};
+        has_main |= is_main;
+        for (size_t k = part; k < from->end; k++) {
+            tkt_thread_node *left = &rest[fold->parts.items[k].node];
+            add_part(w, is_in_wait, thread, &fold->parts.items[k]);
+            left->count -= fold->parts.items[k].count;
+            left->total_ns -= fold->parts.items[k].total_ns;
+        }
+        for (; part < from->end; part++)
+            w->sums[w->trace->sites.items[fold->items[fold->parts.items[part].node].site].name] = 0;
+    }
+}
+
+static void add_rest(waits *w, const bool *is_in_wait, const tkt_thread_node *rest,
+                     tkt_threads *out)
+{
+    tkt_thread_time thread = {.thread_id = UINT32_MAX, .number = TKT_NO_TRACK};
+    for (size_t i = 1; i < w->trace->fold.count; i++)
+        add_part(w, is_in_wait, &thread, &rest[i]);
+    if (thread.spans > 0)
+        out->items[out->count++] = thread;
+}
+
+static bool add_folded(waits *w, tkt_threads *out)
+{
+    const tkt_fold *fold = &w->trace->fold;
+    bool *is_in_wait = tkt_alloc_zeroed((fold->count + 1) * sizeof *is_in_wait);
+    tkt_thread_node *rest = tkt_alloc_zeroed((fold->count + 1) * sizeof *rest);
+    bool has_memory = is_in_wait && rest && TKT_ARRAY_RESERVE(out, fold->threads.count + 1);
+    for (size_t i = 1; has_memory && i < fold->count; i++) {
+        const tkt_node *node = &fold->items[i];
+        is_in_wait[i] = is_in_wait[node->parent] || w->of_site[node->site];
+        rest[i] = (tkt_thread_node){i, node->stats.count, node->stats.total_ns};
+    }
+    if (has_memory) {
+        add_listed(w, is_in_wait, rest, out);
+        add_rest(w, is_in_wait, rest, out);
+    }
+    tkt_free(is_in_wait);
+    tkt_free(rest);
+    return has_memory;
 }
 
 static takt_status add_threads(const takt_trace *trace, uint32_t main, tkt_threads *out)
 {
     waits w = {.trace = trace,
                .of_site = tkt_alloc(trace->sites.count * sizeof *w.of_site),
-               .sums = tkt_alloc(trace->strings.count * sizeof *w.sums)};
+               .sums = tkt_alloc_zeroed(trace->strings.count * sizeof *w.sums)};
     bool has_memory = w.of_site && w.sums && TKT_ARRAY_RESERVE(out, trace->tracks.count);
     for (uint32_t i = 0; has_memory && i < trace->sites.count; i++)
         w.of_site[i] = site_waits(trace, i);
-    for (uint32_t i = 0; has_memory && i < trace->tracks.count; i++) {
+    if (has_memory && !trace->facts.has_spans)
+        has_memory = add_folded(&w, out);
+    for (uint32_t i = 0; has_memory && trace->facts.has_spans && i < trace->tracks.count; i++) {
         if (trace->tracks.items[i].kind == TAKT_TRACK_THREAD)
             add_thread(&w, out, i, i == main);
     }
     if (out->count > 0)
-        qsort_r(out->items, out->count, sizeof *out->items, by_id, trace->tracks.items);
+        qsort(out->items, out->count, sizeof *out->items, by_id);
     tkt_free(w.of_site);
     tkt_free(w.sums);
     return has_memory ? TAKT_OK : TAKT_NO_MEMORY;
@@ -274,7 +351,7 @@ static takt_status add_parts(const takt_trace *trace, uint32_t main, tkt_threads
 
 takt_status tkt_threads_of(const takt_trace *trace, tkt_threads *out)
 {
-    if (!trace->facts.has_spans)
+    if (!trace->facts.has_spans && trace->fold.threads.count == 0)
         return TAKT_NO_SPANS;
     uint32_t main = main_track(trace);
     takt_status status = add_threads(trace, main, out);
@@ -308,11 +385,64 @@ static void add_share(tkt_scope_total *total, const share *of_thread)
     total->threads++;
 }
 
+/* Sets groups[n] to the group of node n, or to TKT_NO_GROUP inside another node of the group. */
+static void find_outermost(const takt_trace *trace, const uint32_t *of_site, uint32_t *groups)
+{
+    const tkt_node *nodes = trace->fold.items;
+    for (size_t i = 1; i < trace->fold.count; i++) {
+        uint32_t above = nodes[i].parent;
+        groups[i] = of_site[nodes[i].site];
+        while (above != 0 && of_site[nodes[above].site] != groups[i])
+            above = nodes[above].parent;
+        if (above != 0)
+            groups[i] = TKT_NO_GROUP;
+    }
+}
+
+/* True if the threads that are listed ran all of the tree. */
+static bool is_listed(const tkt_fold *fold)
+{
+    uint64_t calls = 0;
+    for (size_t i = 1; i < fold->count; i++)
+        calls += fold->items[i].stats.count;
+    for (size_t i = 0; i < fold->parts.count; i++)
+        calls -= fold->parts.items[i].count;
+    return calls == 0;
+}
+
+static takt_status spread_folded(const takt_trace *trace, const uint32_t *of_site, share *shares,
+                                 tkt_scopes *scopes)
+{
+    const tkt_fold *fold = &trace->fold;
+    uint32_t *groups = tkt_alloc((fold->count + 1) * sizeof *groups);
+    size_t part = 0;
+    if (!groups)
+        return TAKT_NO_MEMORY;
+    find_outermost(trace, of_site, groups);
+    size_t threads = is_listed(fold) ? fold->threads.count : 0;
+    for (size_t i = 0; i < threads; i++) {
+        memset(shares, 0, scopes->count * sizeof *shares);
+        for (; part < fold->threads.items[i].end; part++) {
+            const tkt_thread_node *from = &fold->parts.items[part];
+            uint32_t group = groups[from->node];
+            if (group != TKT_NO_GROUP)
+                shares[group] = (share){shares[group].ns + from->total_ns, 0, true};
+        }
+        for (size_t group = 0; group < scopes->count; group++)
+            add_share(&scopes->items[group], &shares[group]);
+    }
+    tkt_free(groups);
+    return TAKT_OK;
+}
+
 takt_status tkt_threads_spread(const takt_trace *trace, const uint32_t *of_site, tkt_scopes *scopes)
 {
     share *shares = tkt_alloc((scopes->count + 1) * sizeof *shares);
+    takt_status status = TAKT_OK;
     if (!shares)
         return TAKT_NO_MEMORY;
+    if (!trace->facts.has_spans)
+        status = spread_folded(trace, of_site, shares, scopes);
     for (size_t i = 0; i < trace->tracks.count; i++) {
         const tkt_track *track = &trace->tracks.items[i];
         if (track->kind != TAKT_TRACK_THREAD)
@@ -330,5 +460,5 @@ takt_status tkt_threads_spread(const takt_trace *trace, const uint32_t *of_site,
             add_share(&scopes->items[group], &shares[group]);
     }
     tkt_free(shares);
-    return TAKT_OK;
+    return status;
 }

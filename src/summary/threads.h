@@ -1,5 +1,5 @@
 /* What each thread did: its time in scopes and in waits, how evenly threads shared a scope's work,
- * and what the others ran while the main thread was in a scope. Only a trace with spans knows. */
+ * and what the others ran while the main thread was in a scope. A summary knows the first of these. */
 #ifndef TKT_SUMMARY_THREADS_H
 #define TKT_SUMMARY_THREADS_H
 
@@ -7,8 +7,11 @@
 #include "trace/model.h"
 
 typedef struct tkt_thread_time {
-    uint32_t track;
+    uint32_t name; /* string; 0: none */
+    uint32_t thread_id;
+    uint32_t number; /* in the order of the trace; TKT_NO_TRACK: all threads that are not listed */
     bool     is_main;
+    uint64_t spans;
     uint64_t scope_ns;  /* sum of outermost scopes */
     uint64_t wait_ns;   /* sum of outermost waits */
     uint32_t wait_name; /* string: the wait with the most of this time; 0: it never waited */
@@ -33,7 +36,10 @@ typedef struct tkt_threads {
     TKT_ARRAY_OF(tkt_thread_part) parts; /* in order of first appearance */
 } tkt_threads; /* starts as {0} */
 
-/* TAKT_NO_SPANS, TAKT_NO_MEMORY. */
+/* True for a scope whose name says that it waits. */
+bool tkt_scope_waits(const char *name);
+
+/* TAKT_NO_SPANS: a summary without threads. TAKT_NO_MEMORY. */
 takt_status tkt_threads_of(const takt_trace *trace, tkt_threads *out);
 void tkt_threads_fini(tkt_threads *threads); /* call it after a failure too */
 

@@ -1,9 +1,11 @@
-/* Finds the calls of activities, and sorts activities by the order in which they were launched. */
+/* Finds the calls of activities and the records that waits are for, and sorts activities by the
+ * order in which they were launched. */
 #include "trace/devices.h"
 
 #include "trace/order.h"
 
 #include <stddef.h>
+#include <stdlib.h>
 #include <string.h>
 
 _Static_assert(sizeof(tkt_activity) <= 64, "there may be tens of millions");
@@ -65,6 +67,40 @@ bool tkt_call_waits(const char *name)
     return strstr(name, "Synchronize") != NULL;
 }
 
+bool tkt_call_allocates(const char *name)
+{
+    static const char *const begins[] = {"cudaMalloc", "cudaFree",  "cudaHostAlloc",
+                                         "cuMemAlloc", "cuMemFree", "cuMemHostAlloc"};
+    if (strstr(name, "Async"))
+        return false;
+    for (size_t i = 0; i < sizeof begins / sizeof *begins; i++)
+        if (strncmp(name, begins[i], strlen(begins[i])) == 0)
+            return true;
+    return false;
+}
+
+bool tkt_call_loads(const char *name)
+{
+    return strstr(name, "ModuleLoad") || strstr(name, "LibraryLoad") || strstr(name, "LinkAdd") ||
+           strstr(name, "LinkComplete");
+}
+
+takt_status tkt_calls_visit(const takt_trace *trace, bool (*test)(const char *name),
+                            bool (*visit)(void *user, uint32_t call), void *user)
+{
+    bool *passes = tkt_alloc(trace->sites.count * sizeof *passes);
+    bool is_visited = passes != NULL, is_any = false;
+    for (size_t i = 0; passes && i < trace->sites.count; i++) {
+        passes[i] = test(tkt_trace_text(trace, trace->sites.items[i].name));
+        is_any = is_any || passes[i];
+    }
+    for (uint32_t i = 0; is_any && is_visited && i < trace->calls.count; i++)
+        if (passes[tkt_span_site(tkt_call_span(trace, i))])
+            is_visited = visit(user, i);
+    tkt_free(passes);
+    return is_visited ? TAKT_OK : TAKT_NO_MEMORY;
+}
+
 bool tkt_call_launches_graph(const takt_trace *trace, uint32_t call)
 {
     const tkt_trace_site *site = &trace->sites.items[tkt_span_site(tkt_call_span(trace, call))];
@@ -88,6 +124,75 @@ void tkt_waits_attribute(takt_trace *trace, size_t first, const tkt_call_index *
         uint32_t call = tkt_call_find(index, wait->correlation);
         wait->call_number = call == TKT_NO_CALL ? 0 : call + 1;
     }
+}
+
+/* ---- Records of events ----------------------------------------------------------------------- */
+
+static int compare_records(const void *a, const void *b)
+{
+    const tkt_stored_record *x = a, *y = b;
+    if (x->event != y->event)
+        return x->event < y->event ? -1 : 1;
+    return x->correlation < y->correlation ? -1 : x->correlation > y->correlation;
+}
+
+takt_status tkt_records_init(tkt_records *records, const tkt_store *store)
+{
+    size_t count = store->waits.count ? store->records.count : 0;
+    *records = (tkt_records){.items = tkt_alloc((count + 1) * sizeof *records->items)};
+    if (!records->items)
+        return TAKT_NO_MEMORY;
+    records->count = count;
+    if (count) {
+        memcpy(records->items, store->records.items, count * sizeof *records->items);
+        qsort(records->items, count, sizeof *records->items, compare_records);
+    }
+    return TAKT_OK;
+}
+
+void tkt_records_fini(tkt_records *records)
+{
+    tkt_free(records->items);
+    *records = (tkt_records){0};
+}
+
+/* The number of records of lower events, or of this one and before the wait. */
+static size_t count_before(const tkt_records *records, const tkt_stored_wait *wait)
+{
+    tkt_stored_record key = {.event = wait->event, .correlation = wait->correlation};
+    size_t from = 0, to = records->count;
+    while (from < to) {
+        size_t middle = from + (to - from) / 2;
+        if (compare_records(&records->items[middle], &key) < 0)
+            from = middle + 1;
+        else
+            to = middle;
+    }
+    return from;
+}
+
+/* Numbers of events count per context. */
+static bool is_for(const tkt_stored_wait *wait, const tkt_stored_record *record)
+{
+    if (wait->sync_id && record->sync_id)
+        return wait->sync_id == record->sync_id;
+    return wait->context == record->context;
+}
+
+/* Threads may record and wait at once: with a sync id, the record may have the higher
+ * correlation. */
+const tkt_stored_record *tkt_records_find(const tkt_records *records, const tkt_stored_wait *wait)
+{
+    size_t before = wait->event ? count_before(records, wait) : 0;
+    const tkt_stored_record *items = records->items;
+    for (size_t i = before; wait->event && i-- > 0 && items[i].event == wait->event;)
+        if (is_for(wait, &items[i]))
+            return &items[i];
+    for (size_t i = before; wait->sync_id && i < records->count && items[i].event == wait->event;
+         i++)
+        if (items[i].sync_id == wait->sync_id)
+            return &items[i];
+    return NULL;
 }
 
 tkt_wait tkt_wait_of(const tkt_stored_wait *from, uint64_t begin_ns, const tkt_records *records)

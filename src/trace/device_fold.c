@@ -403,6 +403,8 @@ static bool add_to_trace(tkt_node_activities *list, const sum *from, uint32_t no
     if (index == SIZE_MAX)
         return false;
     tkt_node_activity *to = &trace->node_activities.items[index];
+    if (!to->histogram && !(to->histogram = tkt_fold_new_histogram(&trace->fold)))
+        return false;
     tkt_stats_merge(&to->stats, &from->stats);
     tkt_histogram_merge(to->histogram, from->histogram);
     return true;

@@ -90,6 +90,18 @@ uint32_t tkt_launched_by(const char *name);
 /* True for the name of a call that waits for a device: cudaDeviceSynchronize, cuStreamSynchronize, ... */
 bool tkt_call_waits(const char *name);
 
+/* True for the name of a call that allocates or frees memory, except from pools, which is cheap. */
+bool tkt_call_allocates(const char *name);
+
+/* True for the name of a call that loads, links or compiles code: see class_of() of
+ * src/cuda/callback.c. */
+bool tkt_call_loads(const char *name);
+
+/* Calls `visit` for each call whose name passes `test`, in order, until it returns false; tests
+ * the name of each site only once. TAKT_NO_MEMORY, also if `visit` returned false. */
+takt_status tkt_calls_visit(const takt_trace *trace, bool (*test)(const char *name),
+                            bool (*visit)(void *user, uint32_t call), void *user);
+
 /* True for cudaGraphLaunch and its variants. */
 bool tkt_call_launches_graph(const takt_trace *trace, uint32_t call);
 
@@ -129,6 +141,20 @@ takt_status tkt_skew_correct(takt_trace *trace, size_t first, const tkt_call_ind
 /* Sets the calls of the waits from `first` on. */
 void tkt_waits_attribute(takt_trace *trace, size_t first, const tkt_call_index *index);
 
+/* The records of events, sorted, to find those that waits are for. */
+typedef struct tkt_records {
+    tkt_stored_record *items; /* by event, then by correlation */
+    size_t             count;
+} tkt_records;
+
+/* Copies the store's records. TAKT_NO_MEMORY. */
+takt_status tkt_records_init(tkt_records *records, const tkt_store *store);
+void tkt_records_fini(tkt_records *records);
+
+/* Returns the record that a wait is for: the one with the same sync id, or if CUPTI gives none, the
+ * last one of the event before the wait. NULL if the event was recorded before the window. */
+const tkt_stored_record *tkt_records_find(const tkt_records *records, const tkt_stored_wait *wait);
+
 /* Converts a wait that begins at `begin_ns`. Its call stays unknown. */
 tkt_wait tkt_wait_of(const tkt_stored_wait *from, uint64_t begin_ns, const tkt_records *records);
 
@@ -139,6 +165,8 @@ typedef struct tkt_phase_window {
     uint64_t end_ns;
     uint32_t first_correlation; /* as in tkt_join */
     uint32_t last_correlation;
+    uint64_t *seen; /* NULL: all batches. Otherwise those after this number, which is moved on, while
+                     * kernels are not known yet. */
 } tkt_phase_window;
 
 /* Adds the lanes of the kernels in the trace, or that began in this time, and counts the losses of
@@ -344,15 +372,11 @@ typedef struct tkt_node_activities {
     tkt_map     index; /* hash of node, device and name -> index + 1 */
 } tkt_node_activities; /* fini with tkt_map_fini(&index) */
 
-/* The index of the entry with this node, device, name and filter. Adds the entry, with an empty
+/* The index of the entry with this node, device, name and filter. Adds the entry, without a
  * histogram, if it is new. SIZE_MAX without memory. */
 size_t tkt_node_activity_index(tkt_node_activities *list, const tkt_node_activity *key);
 
 /* Sorts the entries by node, device, name and filter. */
 void tkt_node_activities_sort(takt_trace *trace);
-
-/* Makes node_activities from the activities of devices. The trace must have spans and a fold.
- * TAKT_NO_MEMORY leaves the list empty. */
-takt_status tkt_node_activities_derive(takt_trace *trace);
 
 #endif

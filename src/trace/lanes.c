@@ -259,7 +259,8 @@ static uint64_t device_number(const tkt_phase_batch *batch)
 
 static bool is_of_device(const fill *f, const tkt_phase_batch *batch, uint64_t device)
 {
-    return device_number(batch) == device && batch->done_ns >= f->window->begin_ns;
+    return device_number(batch) == device && batch->done_ns >= f->window->begin_ns &&
+           !(f->window->seen && batch->number <= *f->window->seen);
 }
 
 static void search_device(fill *f, const tkt_phase_batch *first, uint64_t device)
@@ -301,6 +302,8 @@ static void add_all(const tkt_phase_batch *first, void *user)
             if (device_number(b) > device && device_number(b) < next)
                 next = device_number(b);
     }
+    for (const tkt_phase_batch *b = first; b && f->window->seen; b = b->next)
+        *f->window->seen = b->number;
 }
 
 /* True if kernels that ran may be missing from the trace. */
@@ -317,7 +320,7 @@ takt_status tkt_phases_fill(takt_trace *trace, const tkt_phase_window *window)
               .window = window,
               .search = {.first_correlation = window->first_correlation,
                          .last_correlation = window->last_correlation,
-                         .has_lost = has_lost_kernels(trace)}};
+                         .has_lost = window->seen || has_lost_kernels(trace)}};
     tkt_timers_visit(add_all, &f);
     TKT_ARRAY_FREE(&f.search.kernels);
     TKT_ARRAY_FREE(&f.search.lanes);

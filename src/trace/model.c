@@ -1,11 +1,9 @@
-/* Creates and destroys traces, and adds their strings, sites and tracks; also sums of device
- * activities by call path, and spans at a time. model_finish.c derives the rest of a trace's contents. */
+/* Creates and destroys traces, and adds their strings, sites and tracks; finds spans at a time.
+ * model_finish.c derives the rest of a trace's contents, and model_fold.c its folded form. */
 #include "trace/model.h"
 
 #include "base/text.h"
-#include "trace/devices.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 /* ======== Traces ======== */
@@ -48,6 +46,7 @@ static void destroy(takt_trace *trace)
     tkt_map_fini(&trace->site_index);
     tkt_strtab_fini(&trace->strings);
     tkt_fold_fini(&trace->fold);
+    tkt_free(trace->run);
     tkt_free(trace->begins);
     if (trace->gaps)
         trace->destroy_gaps(trace->gaps);
@@ -152,150 +151,6 @@ uint32_t tkt_trace_add_track(takt_trace *trace, takt_track_kind kind, uint32_t n
         return TKT_NO_TRACK;
     *track = (tkt_track){.kind = kind, .name = name, .thread_id = thread_id};
     return (uint32_t)trace->tracks.count - 1;
-}
-
-/* ======== Activities of call paths ======== */
-
-static bool is_same(const tkt_node_activity *a, const tkt_node_activity *b)
-{
-    return a->node == b->node && a->name == b->name && a->device == b->device &&
-           a->filter == b->filter;
-}
-
-static size_t add_entry(takt_trace *trace, const tkt_node_activity *key)
-{
-    tkt_histogram *histogram = tkt_arena_alloc(&trace->fold.histograms, sizeof *histogram);
-    tkt_node_activity *entry = histogram ? TKT_ARRAY_ADD(&trace->node_activities) : NULL;
-    if (!entry)
-        return SIZE_MAX;
-    *histogram = (tkt_histogram){{0}};
-    *entry = *key;
-    entry->histogram = histogram;
-    tkt_stats_init(&entry->stats);
-    return trace->node_activities.count - 1;
-}
-
-size_t tkt_node_activity_index(tkt_node_activities *list, const tkt_node_activity *key)
-{
-    uint64_t hash = tkt_hash_u64((uint64_t)key->node << 32 | key->name) ^ key->device;
-    for (;; hash++) {
-        uint64_t *place = tkt_map_put(&list->index, hash);
-        if (!place)
-            return SIZE_MAX;
-        if (*place == 0) {
-            size_t index = add_entry(list->trace, key);
-            if (index == SIZE_MAX)
-                tkt_map_remove(&list->index, hash);
-            else
-                *place = index + 1;
-            return index;
-        }
-        if (is_same(&list->trace->node_activities.items[*place - 1], key))
-            return (size_t)*place - 1;
-    }
-}
-
-static int compare(const void *a, const void *b)
-{
-    const tkt_node_activity *x = a, *y = b;
-    if (x->node != y->node)
-        return x->node < y->node ? -1 : 1;
-    if (x->device != y->device)
-        return x->device < y->device ? -1 : 1;
-    if (x->name != y->name)
-        return x->name < y->name ? -1 : 1;
-    return x->filter < y->filter ? -1 : x->filter > y->filter;
-}
-
-void tkt_node_activities_sort(takt_trace *trace)
-{
-    if (trace->node_activities.count)
-        qsort(trace->node_activities.items, trace->node_activities.count,
-              sizeof *trace->node_activities.items, compare);
-}
-
-/* ---- From a list of activities --------------------------------------------------------------- */
-
-/* The fold's node of each span of a track; NULL without memory. Parents come before their
- * children. */
-static uint32_t *find_nodes(tkt_fold *fold, const tkt_spans *spans)
-{
-    uint32_t *nodes = tkt_alloc((spans->count + 1) * sizeof *nodes);
-    for (size_t i = 0; nodes && i < spans->count; i++) {
-        const tkt_span *span = &spans->items[i];
-        uint32_t above = span->parent == TKT_NO_SPAN ? 0 : nodes[span->parent];
-        nodes[i] = tkt_fold_child(fold, above, tkt_span_site(span));
-    }
-    return nodes;
-}
-
-/* The node of the scope that launched an activity; TKT_NO_NODE without memory. Fills nodes[track]
- * when it is first needed. */
-static uint32_t node_of(takt_trace *trace, uint32_t **nodes, const tkt_activity *activity)
-{
-    uint32_t track = activity->track;
-    if (track == TKT_NO_TRACK || activity->scope == TKT_NO_SPAN)
-        return 0;
-    if (!nodes[track])
-        nodes[track] = find_nodes(&trace->fold, &trace->tracks.items[track].spans);
-    if (!nodes[track])
-        return TKT_NO_NODE;
-    uint32_t node = nodes[track][activity->scope];
-    return node == TKT_NO_NODE ? 0 : node; /* there is no room for more paths */
-}
-
-#define LATEST 256u /* a power of two */
-
-/* The place in a small cache of the latest entries. Threads that launch the same kernels alternate,
- * so the place depends on the node and the device too. The index finds displaced entries. */
-static uint32_t *latest_of(uint32_t *latest, const tkt_node_activity *key)
-{
-    return &latest[(key->name + key->device * 31 + key->node * 7) % LATEST];
-}
-
-static takt_status add_activities(takt_trace *trace, uint32_t **nodes)
-{
-    uint32_t latest[LATEST] = {0};
-    tkt_node_activities list = {.trace = trace};
-    takt_status status = TAKT_OK;
-    for (size_t i = 0; i < trace->activities.count; i++) {
-        const tkt_activity *activity = &trace->activities.items[i];
-        if (activity->span != TKT_NO_SPAN)
-            continue;
-        const tkt_node_activity key = {.node = node_of(trace, nodes, activity),
-                                       .name = activity->name,
-                                       .device = activity->device,
-                                       .filter = activity->filter};
-        uint32_t *place = latest_of(latest, &key);
-        size_t index = key.node == TKT_NO_NODE ? SIZE_MAX : *place;
-        if (index != SIZE_MAX && (index >= trace->node_activities.count ||
-                                  !is_same(&trace->node_activities.items[index], &key)))
-            index = tkt_node_activity_index(&list, &key);
-        if (index == SIZE_MAX) {
-            status = TAKT_NO_MEMORY;
-            break;
-        }
-        *place = (uint32_t)index;
-        tkt_node_activity *entry = &trace->node_activities.items[index];
-        tkt_stats_add(&entry->stats, activity->end_ns - activity->begin_ns);
-        tkt_histogram_add(entry->histogram, activity->end_ns - activity->begin_ns);
-    }
-    tkt_map_fini(&list.index);
-    return status;
-}
-
-/* The entries stay in the order of first issue. Sorting by string ids would make the order differ
- * between a trace and its file, which numbers strings differently. */
-takt_status tkt_node_activities_derive(takt_trace *trace)
-{
-    uint32_t **nodes = tkt_alloc_zeroed((trace->tracks.count + 1) * sizeof *nodes);
-    takt_status status = nodes ? add_activities(trace, nodes) : TAKT_NO_MEMORY;
-    for (size_t i = 0; nodes && i < trace->tracks.count; i++)
-        tkt_free(nodes[i]);
-    tkt_free(nodes);
-    if (status != TAKT_OK)
-        TKT_ARRAY_FREE(&trace->node_activities);
-    return status;
 }
 
 /* ======== Spans at a time ======== */

@@ -13,6 +13,7 @@
 #include "base/thread.h"
 #include "cuda/store.h"
 #include "record/fold.h"
+#include "trace/run.h"
 
 #include <takt/scope.h>
 #include <takt/trace.h>
@@ -173,7 +174,7 @@ typedef struct tkt_node_activity {
     uint32_t       device; /* string */
     uint32_t       filter;
     tkt_stats      stats; /* of durations; self_ns is 0 */
-    tkt_histogram *histogram; /* in the fold's arena; NULL if memory was short */
+    tkt_histogram *histogram; /* in the fold's arena; NULL as in tkt_node */
 } tkt_node_activity;
 
 #define TKT_NO_ACTIVITY UINT32_MAX
@@ -348,6 +349,7 @@ struct takt_trace {
     TKT_ARRAY_OF(tkt_phase_record) phase_records; /* a segment's: by start, outer ones first */
     tkt_memory_totals memory; /* of the host */
     tkt_all_steps     all_steps;
+    tkt_run_steps    *run; /* every step of the run so far; NULL: not known */
     tkt_most_unfinished most_unfinished;
     tkt_fold          fold; /* items NULL: not folded (yet) */
     bool              fold_is_derived; /* made from the spans: not written to files */

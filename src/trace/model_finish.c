@@ -1,13 +1,11 @@
-/* Derives the rest of a trace from its contents: orders, flags, host activities and counts, once
- * when the contents are complete; the folded form, on demand. */
+/* Derives the rest of a trace from its contents, once when these are complete: orders, flags, host
+ * activities and counts. */
 #include "trace/model.h"
 #include "trace/devices.h"
 #include "trace/order.h"
 
 #include <stdio.h>
 #include <string.h>
-
-/* ======== Finishing ======== */
 
 static takt_status order_events(takt_trace *trace)
 {
@@ -337,6 +335,35 @@ static takt_status add_host_activities(takt_trace *trace)
                            sizeof(tkt_activity), offsetof(tkt_activity, track)});
 }
 
+/* Counts what the summary's tree had no room for. A file keeps both numbers: the tree's own, and as
+ * losses. */
+static void add_fold_losses(takt_trace *trace)
+{
+    if (trace->fold.other_count > 0)
+        trace->losses[TAKT_LOSS_TOO_MANY_PATHS] = trace->fold.other_count;
+    trace->losses[TAKT_LOSS_NO_MEMORY] += trace->fold.lost_count;
+    trace->losses[TAKT_LOSS_MORE_NAMES] += trace->fold.unnamed_count;
+    trace->fold.lost_count = trace->fold.unnamed_count = 0;
+}
+
+/* Gives TKT_MORE_NAMES a text. False without memory. */
+static bool give_name(takt_trace *trace, uint32_t *name)
+{
+    if (*name == TKT_MORE_NAMES)
+        *name = tkt_trace_string_of(trace, "(more names)");
+    return *name != TKT_STRTAB_FULL;
+}
+
+static takt_status give_names(takt_trace *trace)
+{
+    bool has_memory = true;
+    for (size_t i = 0; i < trace->fold.counters.count; i++)
+        has_memory &= give_name(trace, &trace->fold.counters.items[i].name);
+    for (size_t i = 0; i < trace->fold.tasks.count; i++)
+        has_memory &= give_name(trace, &trace->fold.tasks.items[i].name);
+    return has_memory ? TAKT_OK : TAKT_NO_MEMORY;
+}
+
 takt_status tkt_trace_finish(takt_trace *trace)
 {
     takt_status status = order_tracks(trace);
@@ -346,6 +373,8 @@ takt_status tkt_trace_finish(takt_trace *trace)
         status = add_host_activities(trace);
     if (status == TAKT_OK)
         status = tkt_phases_finish(trace);
+    if (status == TAKT_OK)
+        status = give_names(trace);
     if (status != TAKT_OK)
         return status;
 
@@ -360,131 +389,6 @@ takt_status tkt_trace_finish(takt_trace *trace)
         facts->known_until_ns = facts->end_ns;
     if (trace->steps.count)
         facts->first_step = trace->steps.items[0].number;
+    add_fold_losses(trace);
     return TAKT_OK;
-}
-
-/* ======== The folded form ======== */
-
-/* Makes the folded form of a trace with spans in one walk over each track. Since spans are in
- * preorder, the parent of a span is on the stack of current ancestors, together with its node. */
-
-#define MOST_NODES (2 * (size_t)TKT_FOLD_MAX_NODES) /* beyond this, new paths get no node */
-
-typedef struct ancestor {
-    uint32_t span;
-    uint32_t node;
-} ancestor;
-
-typedef TKT_ARRAY_OF(ancestor) ancestors;
-
-typedef struct folding {
-    const takt_trace *trace;
-    tkt_fold *fold;
-    ancestors stack;
-    size_t next_call; /* the trace's calls have the order of this walk: by track, then span */
-} folding;
-
-/* Pops all spans above `parent` off the stack and returns the parent's node, or the root. */
-static uint32_t node_above(ancestors *stack, uint32_t parent)
-{
-    while (stack->count && stack->items[stack->count - 1].span != parent)
-        stack->count--;
-    return stack->count ? stack->items[stack->count - 1].node : 0;
-}
-
-/* Sets *out to the span's node, or to TKT_NO_NODE if the fold has no room for more paths. False
- * without memory. */
-static bool fold_span(folding *f, const tkt_span *span, uint32_t index, uint32_t *out)
-{
-    tkt_fold *fold = f->fold;
-    uint32_t node = tkt_fold_child(fold, node_above(&f->stack, span->parent), tkt_span_site(span));
-    ancestor *top = TKT_ARRAY_ADD(&f->stack);
-    if (!top)
-        return false;
-    *top = (ancestor){index, node};
-    *out = node;
-    tkt_fold_add(fold, node, span->end_ns - span->begin_ns);
-    /* Without memory, the fold silently leaves out nodes or histograms; here this is a failure. */
-    return node == TKT_NO_NODE ? fold->count >= MOST_NODES : fold->items[node].histogram != NULL;
-}
-
-static void fold_calls(folding *f, uint32_t track, uint32_t span, uint32_t node)
-{
-    for (; f->next_call < f->trace->calls.count; f->next_call++) {
-        const tkt_call_info *call = &f->trace->calls.items[f->next_call];
-        if (call->track > track || (call->track == track && call->span > span))
-            return;
-        if (call->track == track && call->result != 0 && node != TKT_NO_NODE)
-            f->fold->items[node].errors++;
-    }
-}
-
-static takt_status fold_track(folding *f, uint32_t number)
-{
-    const tkt_track *track = &f->trace->tracks.items[number];
-    size_t work = 0;
-    f->stack.count = 0;
-    for (uint32_t i = 0; i < track->spans.count; i++) {
-        uint32_t node;
-        if (!fold_span(f, &track->spans.items[i], i, &node))
-            return TAKT_NO_MEMORY;
-        fold_calls(f, number, i, node);
-        for (; work < track->works.count && track->works.items[work].span == i; work++) {
-            if (node == TKT_NO_NODE)
-                continue;
-            f->fold->items[node].flops += track->works.items[work].flops;
-            f->fold->items[node].bytes += track->works.items[work].bytes;
-        }
-    }
-    return TAKT_OK;
-}
-
-static takt_status fold_tracks(const takt_trace *trace, tkt_fold *fold)
-{
-    folding f = {.trace = trace, .fold = fold};
-    takt_status status = tkt_fold_init(fold);
-    for (uint32_t i = 0; i < trace->tracks.count && status == TAKT_OK; i++) {
-        if (trace->tracks.items[i].kind == TAKT_TRACK_THREAD) /* async spans are not CPU time */
-            status = fold_track(&f, i);
-    }
-    TKT_ARRAY_FREE(&f.stack);
-    tkt_fold_find_self(fold);
-    return status;
-}
-
-static takt_status make_fold(takt_trace *trace)
-{
-    tkt_fold fold = {0};
-    takt_status status = fold_tracks(trace, &fold);
-    if (status == TAKT_OK) {
-        trace->fold = fold;
-        trace->fold_is_derived = true;
-    } else {
-        tkt_fold_fini(&fold);
-    }
-    return status;
-}
-
-/* Also adds up activities, unless Takt did so while recording. */
-static const tkt_fold *fold_of(takt_trace *trace)
-{
-    if (!trace->fold.items && make_fold(trace) != TAKT_OK)
-        return NULL;
-    bool has_none = trace->node_activities.count == 0 && !trace->node_activities_are_derived;
-    if (has_none && trace->facts.has_spans) {
-        if (tkt_node_activities_derive(trace) != TAKT_OK)
-            return NULL;
-        trace->node_activities_are_derived = true;
-    }
-    return &trace->fold;
-}
-
-const tkt_fold *tkt_trace_fold(const takt_trace *trace)
-{
-    /* A sealed trace is constant except for its caches; fold_lock guards this one. */
-    takt_trace *mine = (takt_trace *)trace;
-    tkt_mutex_lock(&mine->fold_lock);
-    const tkt_fold *fold = fold_of(mine);
-    tkt_mutex_unlock(&mine->fold_lock);
-    return fold;
 }

@@ -61,6 +61,7 @@ const tkt_pf_field tkt_pf_device_fields[] = {
     FIELD(tkt_device, memory_clock_khz),
     FIELD(tkt_device, memory_bus_bits),
     FIELD(tkt_device, memory_bytes),
+    FIELD(tkt_device, fp64_slowdown),
     {0, 0, false},
 };
 
@@ -105,5 +106,27 @@ const tkt_pf_field tkt_pf_segment_fields[] = {
     TEXT(tkt_phase_segment, kernel_name),
     FIELD(tkt_phase_segment, ns_per_cycle), /* the bits of the double */
     FIELD(tkt_phase_segment, launch),
+    {0, 0, false},
+};
+
+const tkt_pf_field tkt_pf_counter_fields[] = {
+    TEXT(tkt_folded_counter, name),       FIELD(tkt_folded_counter, is_mixed),
+    FIELD(tkt_folded_counter, samples),   FIELD(tkt_folded_counter, sum),
+    FIELD(tkt_folded_counter, time),      FIELD(tkt_folded_counter, first_time),
+    FIELD(tkt_folded_counter, last_time), FIELD(tkt_folded_counter, first),
+    FIELD(tkt_folded_counter, last),      FIELD(tkt_folded_counter, min),
+    FIELD(tkt_folded_counter, max),       {0, 0, false},
+};
+
+const tkt_pf_field tkt_pf_run_step_fields[] = {
+    FIELD(tkt_run_step, number),
+    FIELD(tkt_run_step, duration_ns),
+    {0, 0, false},
+};
+
+const tkt_pf_field tkt_pf_run_window_fields[] = {
+    FIELD(tkt_run_window, first),
+    FIELD(tkt_run_window, last),
+    FIELD(tkt_run_window, recorded),
     {0, 0, false},
 };

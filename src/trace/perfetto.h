@@ -132,6 +132,10 @@ enum {
     TKT_PF_TAKT_NODE_ACTIVITIES = 11,
     TKT_PF_TAKT_FRAMES = 12,  /* numbered from 0 in the order of the file */
     TKT_PF_TAKT_STACKS = 13,  /* likewise */
+    TKT_PF_TAKT_RUN = 14,     /* tkt_run_steps; the last one in the file counts */
+    TKT_PF_TAKT_COUNTERS = 15, /* tkt_folded_counter, before the end of the fold */
+    TKT_PF_TAKT_TASKS = 16,    /* tkt_folded_task, likewise */
+    TKT_PF_TAKT_THREADS = 17,  /* tkt_folded_thread, likewise */
     TKT_PF_TAKT_PHASE_NAMES = 20, /* likewise */
     TKT_PF_TAKT_SEGMENTS = 21,    /* tkt_phase_segment */
     TKT_PF_TAKT_RECORDS = 22      /* of the last segment, packed: name's number, iteration, start
@@ -203,8 +207,21 @@ extern const tkt_pf_field tkt_pf_device_fields[];        /* tkt_device */
 extern const tkt_pf_field tkt_pf_shape_fields[];         /* tkt_shape */
 extern const tkt_pf_field tkt_pf_frame_fields[];         /* tkt_frame */
 extern const tkt_pf_field tkt_pf_segment_fields[];       /* tkt_phase_segment */
+extern const tkt_pf_field tkt_pf_counter_fields[];       /* tkt_folded_counter */
+extern const tkt_pf_field tkt_pf_run_step_fields[];      /* tkt_run_step */
+extern const tkt_pf_field tkt_pf_run_window_fields[];    /* tkt_run_window */
 
 enum { TKT_PF_ALL_STEPS_STATS = 1, TKT_PF_ALL_STEPS_SIMULATED_SECONDS = 2 };
+
+enum {
+    TKT_PF_RUN_STEP_COUNT = 1,
+    TKT_PF_RUN_SHIFT = 2,    /* a part has 1 << shift steps */
+    TKT_PF_RUN_TOTAL_NS = 3, /* packed, one for each part */
+    TKT_PF_RUN_MIN_NS = 4,   /* likewise, and so is the next; only if parts have several steps */
+    TKT_PF_RUN_MAX_NS = 5,
+    TKT_PF_RUN_SLOWEST = 6, /* steps, the slowest first */
+    TKT_PF_RUN_WINDOWS = 7
+};
 
 enum {
     TKT_PF_STATS_COUNT = 1,
@@ -223,6 +240,20 @@ enum {
     TKT_PF_NODE_FLOPS = 4,
     TKT_PF_NODE_BYTES = 5,
     TKT_PF_NODE_ERRORS = 6
+};
+
+/* tkt_folded_task. */
+enum {
+    TKT_PF_TASK_NAME = 1,
+    TKT_PF_TASK_TRACK = 2,
+    TKT_PF_TASK_STATS = 3
+};
+
+/* tkt_folded_thread. */
+enum {
+    TKT_PF_FOLDED_THREAD_NAME = 1,
+    TKT_PF_FOLDED_THREAD_ID = 2,
+    TKT_PF_FOLDED_THREAD_PARTS = 3 /* packed: node, count and total of each tkt_thread_node */
 };
 
 /* tkt_node_activity. */

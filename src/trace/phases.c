@@ -136,13 +136,45 @@ static takt_status find_activities(takt_trace *trace)
     return status;
 }
 
+/* A stream writes blocks before it knows their kernel. Moves those of a launch that begin outside
+ * of the kernel: the first one begins with the kernel. */
+static takt_status move_into_kernels(takt_trace *trace)
+{
+    tkt_map firsts = {0}; /* activity -> begin of its first block */
+    takt_status status = TAKT_OK;
+    for (size_t i = 0; i < trace->phase_segments.count && status == TAKT_OK; i++) {
+        const tkt_phase_segment *segment = &trace->phase_segments.items[i];
+        uint64_t *first = tkt_map_put(&firsts, segment->activity);
+        if (!first)
+            status = TAKT_NO_MEMORY;
+        else if (*first == 0 || segment->begin_ns < *first)
+            *first = segment->begin_ns;
+    }
+    for (size_t i = 0; i < trace->phase_segments.count && status == TAKT_OK; i++) {
+        tkt_phase_segment *segment = &trace->phase_segments.items[i];
+        if (segment->activity == TKT_NO_ACTIVITY)
+            continue;
+        const tkt_activity *kernel = &trace->activities.items[segment->activity];
+        uint64_t first = *tkt_map_get(&firsts, segment->activity);
+        if (first < kernel->begin_ns || first > kernel->end_ns)
+            segment->begin_ns = kernel->begin_ns + (segment->begin_ns - first);
+        if (segment->begin_ns > kernel->end_ns)
+            segment->begin_ns = kernel->end_ns;
+    }
+    tkt_map_fini(&firsts);
+    return status;
+}
+
 takt_status tkt_phases_finish(takt_trace *trace)
 {
     if (trace->phase_segments.count == 0)
         return TAKT_OK;
     for (size_t i = 0; i < trace->phase_segments.count; i++)
         tidy_segment(trace, &trace->phase_segments.items[i]);
-    takt_status status = tkt_order_by_time(
-        TKT_ORDER_ITEMS(&trace->phase_segments, offsetof(tkt_phase_segment, block)));
-    return status == TAKT_OK ? find_activities(trace) : status;
+    takt_status status = find_activities(trace);
+    if (status == TAKT_OK && trace->stream)
+        status = move_into_kernels(trace);
+    return status == TAKT_OK ? tkt_order_by_time(TKT_ORDER_ITEMS(
+                                   &trace->phase_segments, offsetof(tkt_phase_segment, block)))
+                             : status;
 }

@@ -197,7 +197,7 @@ static takt_durations durations_of(const tkt_stats *stats, const tkt_histogram *
     durations.total_ns = stats->total_ns;
     durations.min_ns = stats->min_ns;
     durations.max_ns = stats->max_ns;
-    if (histogram) {
+    if (histogram || stats->count <= TKT_MOST_EXTREMES) {
         durations.median_ns = tkt_stats_quantile(stats, histogram, 0.5);
         durations.p99_ns = tkt_stats_quantile(stats, histogram, 0.99);
     }

@@ -275,7 +275,6 @@ static takt_status finish_stream(takt_trace *trace)
 {
     bool is_settled = (trace->stream & TKT_PF_STREAM_SETTLED) != 0;
     uint32_t filter = trace->stream & TKT_PF_STREAM_FILTER;
-    trace->stream = 0; /* from now on a trace like any other */
     if (filter == 0 || trace->calls.count == 0)
         return TAKT_OK;
     takt_status status =
@@ -306,6 +305,7 @@ static takt_status finish(tkt_read *read, uint64_t cut_bytes)
         trace->facts.has_spans = true;
     close_rows(read);
     settle_events(trace);
+    tkt_read_complete_run(trace);
     /* A cut in a compressed file leaves no bytes to count. */
     if (cut_bytes == 0 && read->input->is_cut)
         cut_bytes = 1;
@@ -316,6 +316,7 @@ static takt_status finish(tkt_read *read, uint64_t cut_bytes)
         tkt_read_no_memory(read);
     else
         set_ending(read, &stated);
+    trace->stream = 0; /* from now on a trace like any other */
     return read->status;
 }
 

@@ -88,9 +88,20 @@ static inline bool tkt_read_is_device_row(const tkt_read_row *row)
     return row->kind >= TKT_PF_TRACK_OF_STREAM && row->kind <= TKT_PF_TRACK_OF_OVERHEADS;
 }
 
+/* At the end of a file: adds the steps that a stream has written after its run. */
+void tkt_read_complete_run(takt_trace *trace);
+
 /* Reads a message into the members of a struct. */
 bool tkt_read_fields(tkt_read *read, const tkt_pb_field *from, const tkt_pf_field *fields,
                      void *out);
+
+/* Statistics. The first function makes a histogram in the arena of the trace's fold; the second one
+ * sets *histogram to the field with the histogram, which the third one reads. */
+bool tkt_read_stats(tkt_read *read, const tkt_pb_field *from, tkt_stats *stats,
+                    tkt_histogram **histogram);
+bool tkt_read_stats_fields(tkt_read *read, const tkt_pb_field *from, tkt_stats *stats,
+                           tkt_pb_field *histogram);
+bool tkt_read_histogram(tkt_read *read, const tkt_pb_field *from, tkt_histogram *histogram);
 
 /* Parts of Takt's own message. */
 bool tkt_read_device(tkt_read *read, const tkt_pb_field *device);
@@ -98,10 +109,12 @@ bool tkt_read_shape(tkt_read *read, const tkt_pb_field *shape);
 bool tkt_read_frame(tkt_read *read, const tkt_pb_field *frame);
 bool tkt_read_stack(tkt_read *read, const tkt_pb_field *stack);
 bool tkt_read_node_activity(tkt_read *read, const tkt_pb_field *from);
-bool tkt_read_stats(tkt_read *read, const tkt_pb_field *from, tkt_stats *stats,
-                    tkt_histogram **histogram);
 bool tkt_read_facts(tkt_read *read, const tkt_pb_field *facts);
+bool tkt_read_run(tkt_read *read, const tkt_pb_field *from);
 bool tkt_read_node(tkt_read *read, const tkt_pb_field *node);
+bool tkt_read_counter(tkt_read *read, const tkt_pb_field *counter);
+bool tkt_read_task(tkt_read *read, const tkt_pb_field *task);
+bool tkt_read_thread(tkt_read *read, const tkt_pb_field *thread);
 bool tkt_read_phase_name(tkt_read *read, const tkt_pb_field *from);
 bool tkt_read_segment(tkt_read *read, const tkt_pb_field *from);
 bool tkt_read_records(tkt_read *read, const tkt_pb_field *from);

@@ -1,5 +1,6 @@
 /* Reads the work of devices: shapes, devices, rows of streams, waits and overheads, and sums by
  * path. */
+#define TKT_ARRAY_INLINE
 #include "trace/read.h"
 
 #include <string.h>

@@ -1,4 +1,5 @@
 /* Reads events: spans, arguments, marks, counters, flows, memory, steps. */
+#define TKT_ARRAY_INLINE
 #include "trace/read.h"
 
 typedef struct track_event {

@@ -1,161 +1,7 @@
-/* Reads the facts of the recording, its folded form, and its call stacks. */
+/* Reads the facts of the recording, and its call stacks. */
 #include "trace/read.h"
 
 #include <string.h>
-
-/* ---- Statistics ------------------------------------------------------------------------------ */
-
-/* Reads packed pairs: the distance from the last bucket, and the bucket's count. */
-static bool read_histogram(tkt_read *read, const tkt_pb_field *from, tkt_histogram *histogram)
-{
-    const uint8_t *at = from->bytes;
-    const uint8_t *end = at + from->value;
-    uint64_t bucket = 0;
-    while (at && at < end) {
-        uint64_t step;
-        uint64_t count;
-        at = tkt_pb_get_varint(at, end, &step);
-        at = at ? tkt_pb_get_varint(at, end, &count) : NULL;
-        if (!at || step >= TKT_HISTOGRAM_BUCKETS || (bucket += step) >= TKT_HISTOGRAM_BUCKETS)
-            return tkt_read_bad(read, from->bytes, "a histogram is malformed");
-        histogram->buckets[bucket] = count < UINT32_MAX ? (uint32_t)count : UINT32_MAX;
-    }
-    return true;
-}
-
-/* Sets *histogram to the field with the histogram, if the message has one. */
-static bool read_stats(tkt_read *read, const tkt_pb_field *from, tkt_stats *stats,
-                       tkt_pb_field *histogram)
-{
-    tkt_pb_reader message = tkt_pb_inside(from);
-    tkt_pb_field field;
-    stats->min_ns = 0; /* the file leaves out fields that are 0 */
-    while (tkt_pb_next(&message, &field)) {
-        switch (field.number) {
-        case TKT_PF_STATS_COUNT:
-            stats->count = field.value;
-            break;
-        case TKT_PF_STATS_TOTAL_NS:
-            stats->total_ns = field.value;
-            break;
-        case TKT_PF_STATS_SELF_NS:
-            stats->self_ns = field.value;
-            break;
-        case TKT_PF_STATS_MIN_NS:
-            stats->min_ns = field.value;
-            break;
-        case TKT_PF_STATS_MAX_NS:
-            stats->max_ns = field.value;
-            break;
-        case TKT_PF_STATS_SUM_SQUARES:
-            stats->sum_squares = tkt_pb_double(&field);
-            break;
-        case TKT_PF_STATS_HISTOGRAM:
-            *histogram = field;
-            break;
-        default:
-            break;
-        }
-    }
-    if (stats->count == 0)
-        stats->min_ns = UINT64_MAX;
-    return tkt_read_done(read, &message);
-}
-
-/* ---- The folded form ------------------------------------------------------------------------- */
-
-typedef struct node_fields {
-    uint64_t site;
-    uint64_t parent;
-    double flops;
-    double bytes;
-    uint64_t errors;
-    tkt_pb_field stats;
-} node_fields;
-
-static bool read_node_fields(tkt_read *read, const tkt_pb_field *from, node_fields *node)
-{
-    tkt_pb_reader message = tkt_pb_inside(from);
-    tkt_pb_field field;
-    while (tkt_pb_next(&message, &field)) {
-        switch (field.number) {
-        case TKT_PF_NODE_SITE:
-            node->site = field.value;
-            break;
-        case TKT_PF_NODE_PARENT:
-            node->parent = field.value;
-            break;
-        case TKT_PF_NODE_STATS:
-            node->stats = field;
-            break;
-        case TKT_PF_NODE_FLOPS:
-            node->flops = tkt_pb_double(&field);
-            break;
-        case TKT_PF_NODE_BYTES:
-            node->bytes = tkt_pb_double(&field);
-            break;
-        case TKT_PF_NODE_ERRORS:
-            node->errors = field.value;
-            break;
-        default:
-            break;
-        }
-    }
-    return tkt_read_done(read, &message);
-}
-
-static bool start_fold(tkt_read *read)
-{
-    tkt_fold *fold = &read->trace->fold;
-    return fold->items || tkt_fold_init(fold) == TAKT_OK || tkt_read_no_memory(read);
-}
-
-bool tkt_read_stats(tkt_read *read, const tkt_pb_field *from, tkt_stats *stats,
-                    tkt_histogram **histogram)
-{
-    tkt_pb_field buckets = {0};
-    if (!from->number || from->wire != TKT_PB_BYTES)
-        return true;
-    if (!read_stats(read, from, stats, &buckets))
-        return false;
-    if (!stats->count || !buckets.number || buckets.wire != TKT_PB_BYTES)
-        return true;
-    *histogram = tkt_arena_alloc(&read->trace->fold.histograms, sizeof **histogram);
-    if (!*histogram)
-        return tkt_read_no_memory(read);
-    **histogram = (tkt_histogram){{0}};
-    return read_histogram(read, &buckets, *histogram);
-}
-
-bool tkt_read_node(tkt_read *read, const tkt_pb_field *from)
-{
-    node_fields fields = {0};
-    if (!read_node_fields(read, from, &fields) || !start_fold(read))
-        return false;
-    tkt_fold *fold = &read->trace->fold;
-    if (fields.parent >= fold->count || fields.site > read->sites.count)
-        return tkt_read_bad(read, from->bytes, "a node's parent or site is unknown");
-    uint32_t number = (uint32_t)fold->count;
-    uint32_t site = fields.site ? read->sites.items[fields.site - 1] : TKT_SITE_OTHER;
-    uint32_t node = tkt_fold_find_child(fold, (uint32_t)fields.parent, site);
-    if (node == TKT_NO_NODE)
-        return tkt_read_no_memory(read);
-    if (node != number)
-        return tkt_read_bad(read, from->bytes, "a node of the call tree occurs twice");
-    fold->items[node].flops = fields.flops;
-    fold->items[node].bytes = fields.bytes;
-    fold->items[node].errors = fields.errors;
-    return tkt_read_stats(read, &fields.stats, &fold->items[node].stats,
-                          &fold->items[node].histogram);
-}
-
-bool tkt_read_fold_end(tkt_read *read, uint64_t other_count)
-{
-    if (!start_fold(read))
-        return false;
-    read->trace->fold.other_count = other_count;
-    return true;
-}
 
 /* ---- Facts ----------------------------------------------------------------------------------- */
 
@@ -211,13 +57,13 @@ static bool read_all_steps(tkt_read *read, const tkt_pb_field *from)
         if (field.number == TKT_PF_ALL_STEPS_SIMULATED_SECONDS)
             steps->simulated_seconds = tkt_pb_double(&field);
         if (field.number == TKT_PF_ALL_STEPS_STATS && field.wire == TKT_PB_BYTES &&
-            !read_stats(read, &field, &steps->stats, &histogram))
+            !tkt_read_stats_fields(read, &field, &steps->stats, &histogram))
             return false;
     }
     if (!tkt_read_done(read, &message))
         return false;
     return !histogram.number || histogram.wire != TKT_PB_BYTES ||
-           read_histogram(read, &histogram, &steps->histogram);
+           tkt_read_histogram(read, &histogram, &steps->histogram);
 }
 
 /* Fields that are messages or texts. */

@@ -295,6 +295,12 @@ static bool read_takt_field(tkt_read *read, uint64_t sequence, const tkt_pb_fiel
         return read_key(read, field);
     case TKT_PF_TAKT_NODES:
         return tkt_read_node(read, field);
+    case TKT_PF_TAKT_COUNTERS:
+        return tkt_read_counter(read, field);
+    case TKT_PF_TAKT_TASKS:
+        return tkt_read_task(read, field);
+    case TKT_PF_TAKT_THREADS:
+        return tkt_read_thread(read, field);
     case TKT_PF_TAKT_DEVICES:
         return tkt_read_device(read, field);
     case TKT_PF_TAKT_SHAPES:
@@ -305,6 +311,8 @@ static bool read_takt_field(tkt_read *read, uint64_t sequence, const tkt_pb_fiel
         return tkt_read_frame(read, field);
     case TKT_PF_TAKT_STACKS:
         return tkt_read_stack(read, field);
+    case TKT_PF_TAKT_RUN:
+        return tkt_read_run(read, field);
     case TKT_PF_TAKT_PHASE_NAMES:
         return tkt_read_phase_name(read, field);
     case TKT_PF_TAKT_SEGMENTS:

@@ -296,13 +296,15 @@ static void fold_rest(tkt_recovery *r, const tkt_log_view *view, tkt_chunk *firs
         last = last->next;
     tkt_thread_log *log = tkt_alloc_zeroed(sizeof *log);
     uint32_t *path = tkt_alloc((TKT_MAX_DEPTH + 1) * sizeof *path);
+    const tkt_fold_begin from = {window->fold_from_ticks,
+                                 tkt_clock_ns(&window->fit, window->fold_from_ticks),
+                                 window->fit.ns_per_tick};
     if (log && path && last) {
         log->fold = *fold;
         log->path = path;
         log->unfolded = first;
         r->is_short |= tkt_online_fold_from(log, last->slots + last->count, view->frames,
-                                            view->frame_count, window->fold_from_ticks, until_ticks,
-                                            window->fit.ns_per_tick) != TAKT_OK;
+                                            view->frame_count, &from, until_ticks) != TAKT_OK;
         *fold = log->fold;
         TKT_ARRAY_FREE(&log->folded_calls);
     } else {

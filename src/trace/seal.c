@@ -290,64 +290,6 @@ static takt_status seal_all(tkt_sealing *sealing)
     return status;
 }
 
-/* ---- The folded form ------------------------------------------------------------------------- */
-
-/* Adds the fold of a log, whose sites are recorded ids. Sets nodes[n] to the trace's node for node
- * n of the log's fold. */
-static takt_status add_fold(tkt_sealing *sealing, const tkt_fold *fold, uint32_t *nodes)
-{
-    uint32_t most = 0;
-    for (size_t i = 1; i < fold->count; i++)
-        if (fold->items[i].site > most)
-            most = fold->items[i].site;
-    uint32_t *sites = tkt_alloc_zeroed(((size_t)most + 1) * sizeof *sites);
-    if (!sites)
-        return TAKT_NO_MEMORY;
-    for (size_t i = 1; i < fold->count; i++)
-        if (fold->items[i].site != TKT_SITE_OTHER)
-            sites[fold->items[i].site] = tkt_sealing_site(sealing, fold->items[i].site);
-    takt_status status = tkt_fold_merge(&sealing->trace->fold, fold, sites, nodes);
-    tkt_free(sites);
-    return sealing->is_out_of_memory ? TAKT_NO_MEMORY : status;
-}
-
-/* Sets nodes[log][n] to the trace's node for node n of the log's fold. Device activities need this
- * table. */
-static takt_status add_all_folds(tkt_sealing *sealing, uint32_t **nodes)
-{
-    const tkt_seal_window *window = sealing->window;
-    takt_status status = tkt_fold_init(&sealing->trace->fold);
-    for (size_t i = 0; i < window->fold_count && status == TAKT_OK; i++) {
-        const tkt_fold *fold = &window->folds[i];
-        if (fold->count == 0)
-            continue;
-        uint32_t *mine = tkt_alloc(fold->count * sizeof *mine);
-        tkt_free(nodes[fold->log]);
-        nodes[fold->log] = mine;
-        status = mine ? add_fold(sealing, fold, mine) : TAKT_NO_MEMORY;
-    }
-    return status;
-}
-
-static takt_status add_folds(tkt_sealing *sealing)
-{
-    const tkt_seal_window *window = sealing->window;
-    size_t logs = 0;
-    for (size_t i = 0; i < window->fold_count; i++)
-        if (window->folds[i].log >= logs)
-            logs = (size_t)window->folds[i].log + 1;
-    uint32_t **nodes = tkt_alloc_zeroed((logs + 1) * sizeof *nodes);
-    takt_status status = nodes ? add_all_folds(sealing, nodes) : TAKT_NO_MEMORY;
-    if (status == TAKT_OK && window->device_fold)
-        status = tkt_device_fold_into(window->device_fold, (const uint32_t *const *)nodes, logs,
-                                      sealing->trace);
-    for (size_t i = 0; nodes && i < logs; i++)
-        tkt_free(nodes[i]);
-    tkt_free(nodes);
-    tkt_fold_find_self(&sealing->trace->fold);
-    return status;
-}
-
 static void keep_places(tkt_sealing *sealing, tkt_seal_places *places)
 {
     TKT_ARRAY_FREE(&places->logs);
@@ -370,7 +312,7 @@ takt_status tkt_seal(const tkt_seal_window *window, takt_trace **out)
     if (window->with_spans)
         status = seal_all(&sealing);
     if (status == TAKT_OK && window->with_fold)
-        status = add_folds(&sealing);
+        status = tkt_seal_folds(&sealing);
     if (sealing.is_out_of_memory)
         status = TAKT_NO_MEMORY;
     tkt_map_fini(&sealing.async_tracks);

@@ -137,6 +137,9 @@ static inline bool tkt_sealing_holds(const tkt_sealing *sealing, uint64_t ticks)
     return ticks >= sealing->window->begin_ticks && ticks <= sealing->window->end_ticks;
 }
 
+/* seal_fold.c: makes the folded form. */
+takt_status tkt_seal_folds(tkt_sealing *sealing);
+
 /* nest.c: puts the spans of a run on `track` in preorder, with their arguments, work and stacks.
  * Adds the other events of the run to the trace. */
 void tkt_seal_run(tkt_sealing *sealing, const tkt_run *run, uint32_t track);

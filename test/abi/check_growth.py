@@ -69,13 +69,18 @@ def grow_headers(scratch):
 
 
 def build_library(scratch):
-    """libtakt.so of the grown headers, as fast as it can be had: scratch/lib."""
-    for name in ("Makefile", "src"):
+    """libtakt.so of the grown headers: scratch/lib. In one file it compiles ten times faster."""
+    for name in ("Makefile", "src", "include/takt/device.cuh"):
         (scratch / name).symlink_to(ROOT / name)
     environment = {name: value for name, value in os.environ.items()
                    if not name.startswith("MAKE") and name != "MFLAGS"}
-    run("make", "-s", "-j2", "lib/libtakt.so", "B=build", "CUDA=0", "CFLAGS=-O0", "LDFLAGS=",
-        "CC=" + os.environ.get("CC", "cc"), "WERROR=0", cwd=scratch, env=environment)
+    run("make", "-s", "amalgamation", "INTO=one", cwd=scratch, env=environment)
+    library = scratch / "lib/libtakt.so.0"
+    library.parent.mkdir()
+    run(*os.environ.get("CC", "cc").split(), "-O0", "-shared", "-fPIC", "-fvisibility=hidden",
+        "-Wl,-soname,libtakt.so.0", f"-Wl,--version-script={ROOT}/src/takt.map", "-o", library,
+        scratch / "one/takt.c", "-pthread", "-lyaml", "-lz", "-lm", "-ldl")
+    (scratch / "lib/libtakt.so").symlink_to(library.name)
     return scratch / "lib"
 
 

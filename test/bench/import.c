@@ -1,6 +1,7 @@
-/* Reading other profilers' files: torch.profiler's JSON, plain and packed. The floor is to copy
- * the unpacked bytes. */
-#include "bench.h"
+/* Reading other profilers' files. The floor of JSON, plain and packed, is to copy the unpacked
+ * bytes; that of SQLite is in import_nsys.c. Files with four times the events, names or threads
+ * show that an event costs the same in them. */
+#include "import.h"
 
 #include "import/json.h"
 
@@ -12,9 +13,12 @@
 #define EVENTS_SMALL UINT64_C(60000)
 #define EVENTS_LARGE (10 * EVENTS_SMALL)
 
-/* Budgets. A gigabyte in 5 s, and what an event may take of memory. */
-#define MOST_SECONDS_GB  5.0
-#define MOST_BYTES_EVENT 150.0
+/* Budgets. Seconds for a gigabyte, what an event may take of memory, and how much more time an
+ * event may take in four times as much of everything. */
+#define MOST_SECONDS_JSON 5.0
+#define MOST_SECONDS_NSYS 10.0
+#define MOST_BYTES_EVENT  150.0
+#define MOST_GROWTH       2.0
 
 typedef struct text {
     char *bytes;
@@ -33,21 +37,22 @@ static const char kernel_args[] =
     "\"shared memory\": 0, \"blocks per SM\": 0.5, \"grid\": [128, 1, 1], \"block\": [128, 1, 1],";
 
 /* As torch.profiler writes it: operators that launch a kernel each. */
-static text make_text(uint64_t events)
+static text make_text(const import_plan *plan)
 {
-    text made = {malloc(events * 500 + 1000), 0};
+    text made = {malloc(plan->events * 500 + 1000), 0};
     char *at = made.bytes;
     if (!at)
         return made;
     at += sprintf(at, "{\n  \"schemaVersion\": 1,\n  \"traceEvents\": [\n");
-    for (unsigned long long i = 0; i < events / 3; i++) {
+    for (unsigned long long i = 0; i < plan->events / 3; i++) {
         unsigned long long us = 1000000 + 50 * i, ns = i % 1000, id = i + 1;
+        int thread = 100 + (int)(i % plan->threads);
         char name[32];
-        snprintf(name, sizeof name, "aten::op_%llu", i % 40);
-        at += sprintf(at, event_format, "cpu_op", name, 100, 100, us, ns, 40ull, id, operator_args,
-                      0ull);
-        at += sprintf(at, event_format, "cuda_runtime", "cudaLaunchKernel", 100, 100, us + 10, ns,
-                      5ull, id, " \"cbid\": 211,", id);
+        snprintf(name, sizeof name, "aten::op_%llu", (unsigned long long)(i % plan->names));
+        at += sprintf(at, event_format, "cpu_op", name, 100, thread, us, ns, 40ull, id,
+                      operator_args, 0ull);
+        at += sprintf(at, event_format, "cuda_runtime", "cudaLaunchKernel", 100, thread, us + 10,
+                      ns, 5ull, id, " \"cbid\": 211,", id);
         at += sprintf(at, event_format, "kernel",
                       "void at::native::vectorized_elementwise_kernel<4, at::native::AddFunctor>"
                       "(int, at::native::AddFunctor)",
@@ -73,20 +78,32 @@ static text pack(const text *plain)
     return packed;
 }
 
-/* Seconds of the processor; NaN after a failure. */
-static double seconds_of(const text *file, uint64_t *peak)
+static takt_status read_text(const void *file, takt_trace **out)
 {
+    const text *from = file;
     tkt_input input;
+    takt_status status =
+        tkt_input_borrow(&input, (const uint8_t *)from->bytes, from->size, "bench", NULL);
+    if (status != TAKT_OK)
+        return status;
+    status = imp_json_read(&input, out);
+    tkt_input_close(&input);
+    return status;
+}
+
+/* ---- Measuring ------------------------------------------------------------------------------- */
+
+typedef takt_status (*reader)(const void *file, takt_trace **out);
+
+/* Seconds of the processor; NaN after a failure. */
+static double seconds_of(reader read, const void *file, uint64_t *peak)
+{
     takt_trace *trace = NULL;
     uint64_t before = bench_memory_now();
     bench_memory_reset_peak();
     double begin = bench_cpu_seconds();
-    takt_status status =
-        tkt_input_borrow(&input, (const uint8_t *)file->bytes, file->size, "bench", NULL);
-    if (status == TAKT_OK)
-        status = imp_json_read(&input, &trace);
+    takt_status status = read(file, &trace);
     double seconds = bench_cpu_seconds() - begin;
-    tkt_input_close(&input);
     *peak = bench_memory_peak() - before;
     if (status != TAKT_OK)
         return NAN;
@@ -94,19 +111,27 @@ static double seconds_of(const text *file, uint64_t *peak)
     return seconds;
 }
 
-static void tell(const char *name, const text *file, const text *plain, uint64_t events)
+static double median_of(reader read, const void *file, uint64_t *peak)
 {
     double seconds[5];
-    uint64_t peak = 0;
-    char full[64];
     for (size_t i = 0; i < 5; i++)
-        seconds[i] = seconds_of(file, &peak);
-    double per_gb = bench_median(seconds, 5) / (double)plain->size * 1e9;
+        seconds[i] = seconds_of(read, file, peak);
+    return bench_median(seconds, 5);
+}
+
+/* `floor` is in seconds. */
+static void tell(const char *name, double seconds, double floor, double budget, double bytes)
+{
     bench_tell((bench_figure){.name = name,
-                              .value = per_gb,
+                              .value = seconds / bytes * 1e9,
                               .unit = "s/GB",
-                              .floor = bench_floor_ns((double)plain->size, 0) / (double)plain->size,
-                              .max_value = MOST_SECONDS_GB});
+                              .floor = floor / bytes * 1e9,
+                              .max_value = budget});
+}
+
+static void tell_memory(const char *name, uint64_t peak, uint64_t events)
+{
+    char full[64];
     snprintf(full, sizeof full, "%s_memory", name);
     bench_tell((bench_figure){.name = full,
                               .value = (double)peak / (double)events,
@@ -114,13 +139,23 @@ static void tell(const char *name, const text *file, const text *plain, uint64_t
                               .max_value = MOST_BYTES_EVENT});
 }
 
-static void measure(const char *name, const char *packed_name, uint64_t events)
+/* ---- JSON ------------------------------------------------------------------------------------ */
+
+static void measure_text(const char *name, const text *file, const text *plain, uint64_t events)
 {
-    text plain = make_text(events);
+    uint64_t peak = 0;
+    double seconds = median_of(read_text, file, &peak), bytes = (double)plain->size;
+    tell(name, seconds, bench_floor_ns(bytes, 0) / 1e9, MOST_SECONDS_JSON, bytes);
+    tell_memory(name, peak, events);
+}
+
+static void measure_json(const char *name, const char *packed_name, uint64_t events)
+{
+    text plain = make_text(&(import_plan){events, 40, 1});
     text packed = plain.bytes ? pack(&plain) : (text){NULL, 0};
     if (packed.size) {
-        tell(name, &plain, &plain, events);
-        tell(packed_name, &packed, &plain, events);
+        measure_text(name, &plain, &plain, events);
+        measure_text(packed_name, &packed, &plain, events);
     } else {
         bench_tell_missing(name, "no memory for the file");
     }
@@ -128,8 +163,72 @@ static void measure(const char *name, const char *packed_name, uint64_t events)
     free(packed.bytes);
 }
 
+static double event_of_json(const import_plan *plan)
+{
+    uint64_t peak;
+    text file = make_text(plan);
+    double seconds = file.bytes ? median_of(read_text, &file, &peak) : NAN;
+    free(file.bytes);
+    return seconds / (double)plan->events;
+}
+
+/* ---- SQLite ---------------------------------------------------------------------------------- */
+
+static void measure_nsys(const char *name, uint64_t events)
+{
+    import_nsys file;
+    uint64_t peak = 0;
+    if (!import_nsys_make(&(import_plan){events, 40, 1}, &file)) {
+        bench_tell_missing(name, "no SQLite, or no memory for the file");
+        return;
+    }
+    double seconds = median_of(import_nsys_read, &file, &peak), floors[5];
+    for (size_t i = 0; i < 5; i++)
+        floors[i] = import_nsys_floor(&file);
+    tell(name, seconds, bench_median(floors, 5), MOST_SECONDS_NSYS, file.bytes);
+    tell_memory(name, peak, events);
+    import_nsys_free(&file);
+}
+
+static double event_of_nsys(const import_plan *plan)
+{
+    uint64_t peak;
+    import_nsys file;
+    if (!import_nsys_make(plan, &file))
+        return NAN;
+    double seconds = median_of(import_nsys_read, &file, &peak);
+    import_nsys_free(&file);
+    return seconds / (double)plan->events;
+}
+
+/* ---- All ------------------------------------------------------------------------------------- */
+
+static void tell_growth(const char *format, double (*event_of)(const import_plan *))
+{
+    static const struct growth {
+        const char *what;
+        import_plan small, large;
+    } growths[] = {{"events", {60000, 40, 1}, {240000, 40, 1}},
+                   {"names", {60000, 20000, 1}, {240000, 80000, 1}},
+                   {"threads", {60000, 40, 2000}, {240000, 40, 8000}}};
+    for (size_t i = 0; i < sizeof growths / sizeof *growths; i++) {
+        char name[64];
+        snprintf(name, sizeof name, "%s_%s", format, growths[i].what);
+        double ratio = event_of(&growths[i].large) / event_of(&growths[i].small);
+        if (isnan(ratio))
+            bench_tell_missing(name, "not read");
+        else
+            bench_tell((bench_figure){
+                .name = name, .value = ratio, .unit = "x at 4n", .max_value = MOST_GROWTH});
+    }
+}
+
 void bench_import(void)
 {
-    measure("import_json_60k", "import_gzip_60k", EVENTS_SMALL);
-    measure("import_json_600k", "import_gzip_600k", EVENTS_LARGE);
+    measure_json("import_json_60k", "import_gzip_60k", EVENTS_SMALL);
+    measure_json("import_json_600k", "import_gzip_600k", EVENTS_LARGE);
+    measure_nsys("import_nsys_60k", EVENTS_SMALL);
+    measure_nsys("import_nsys_600k", EVENTS_LARGE);
+    tell_growth("import_json", event_of_json);
+    tell_growth("import_nsys", event_of_nsys);
 }

@@ -2,6 +2,7 @@
 """takt view: the file goes to who has the link, once and whole, and to nobody else."""
 
 import http.client
+import json
 import os
 import pathlib
 import re
@@ -254,6 +255,14 @@ def nobody_comes(file):
     run = subprocess.run([TAKT, "view", "--timeout", "1", file], text=True, capture_output=True,
                          timeout=PATIENCE, check=False)
     assert run.returncode == 1 and run.stderr == f"takt: no browser fetched {file} within 1 s\n", run
+    run = subprocess.run([TAKT, "view", "--json", "--timeout", "1", file], text=True,
+                         capture_output=True, timeout=PATIENCE, check=False)
+    said = json.loads(run.stdout)
+    assert said["file"] == file and said["bytes"] == os.path.getsize(file), said
+    assert f"127.0.0.1:{said['port']}/" in said["link"] and said["link"].startswith("http"), said
+    run = subprocess.run([TAKT, "view", "--json", "--html", file], text=True, capture_output=True,
+                         timeout=PATIENCE, check=False)
+    assert run.returncode == 2 and "--html writes a page: leave out --json" in run.stderr, run
     for number in signal.SIGINT, signal.SIGTERM:
         before = sorted(os.listdir(os.path.dirname(file)))
         with View(file) as view:

@@ -10,7 +10,7 @@ cd "$scratch" || exit 1
 reports=$("$takt" help report | sed -n 's/^      \(--[a-z]*\)  .*/\1/p' |
     grep -vxE -- '--(json|csv|markdown|html|flops|all)')
 formats=$("$takt" help export | sed -n 's/^      --\([a-z-]*\)  .*/\1/p' |
-    grep -vxE 'max-size|plain|per-device|no-waits')
+    grep -vxE 'json|max-size|plain|per-device|no-waits')
 [ "$(wc -w <<<"$reports")" -ge 13 ] || fail "help names only these reports" "$reports"
 [ "$(wc -w <<<"$formats")" -ge 9 ] || fail "help names only these formats" "$formats"
 

@@ -12,7 +12,7 @@ calls() { # NAME COUNT NS FIRST
     awk -v name="$1" -v count="$2" -v ns="$3" -v first="$4" 'BEGIN {
         for (i = 0; i < count; i++) {
             begin = (first + i) * 1000000
-            printf "span -1 0 %d %d %s\n", begin, begin + ns + i * 7919 % 13 * ns / 1000, name
+            printf "span -1 0 %.0f %.0f %s\n", begin, begin + int(ns + i * 7919 % 13 * ns / 1000), name
         }
     }'
 }

@@ -8,6 +8,7 @@
  *     whole                                   the same: one with facts, arguments, work and memory
  *     run NAME | backend TEXT | device NAME | loss NUMBER COUNT | partial | summary
  *     rank NUMBER OF
+ *     process ID
  *     began SECONDS                           after all other runs began
  *     thread NAME | async NAME                begins a track
  *     span PARENT FLAGS BEGIN END NAME        PARENT: on the same track, from 0 on; -1: none
@@ -16,6 +17,7 @@
  *     activity BEGIN END NAME
  *     launch PARENT BEGIN END NAME            an activity, and the call of 0 ns that launched it
  *     step BEGIN END
+ *     ran NS                                  the run's next step, recorded or not
  *     block CORRELATION BLOCK SM BEGIN TIMERS recorded with timers inside a kernel, 2 cycles per ns
  *     phase START CYCLES ITERATION NAME       of the last block
  *     phases SEED                             200 blocks made by chance */
@@ -121,6 +123,11 @@ static bool add_fact(maker *m, const char *line)
     if (sscanf(line, "random %u", &number) == 1) {
         takt_trace_release(m->trace);
         m->trace = random_trace(number, 3, 300);
+    } else if (sscanf(line, "ran %llu", &count) == 1) {
+        if (!m->trace->run)
+            m->trace->run = tkt_alloc_zeroed(sizeof *m->trace->run);
+        tkt_run_add(m->trace->run, count);
+        tkt_all_steps_add(&m->trace->all_steps, count);
     } else if (strcmp(line, "whole\n") == 0) {
         takt_trace_release(m->trace);
         m->trace = whole_trace();
@@ -129,7 +136,9 @@ static bool add_fact(maker *m, const char *line)
     else if (sscanf(line, "rank %u %llu", &number, &count) == 2) {
         m->trace->facts.rank = number;
         m->trace->facts.world_size = (uint32_t)count;
-    } else if (sscanf(line, "phases %u", &number) == 1)
+    } else if (sscanf(line, "process %u", &number) == 1)
+        m->trace->facts.process_id = number;
+    else if (sscanf(line, "phases %u", &number) == 1)
         random_phases(m->trace, &(chance){(number + UINT64_C(1)) << 32}, 200);
     else if (sscanf(line, "run %4095[^\n]", name) == 1)
         m->trace->name = text(m->trace, name);

@@ -35,7 +35,37 @@ printf 'profiling:\n  wiat: 3\n' >bad.yaml
 run config check bad.yaml
 status_is 1
 out_is ""
-err_has "^takt: bad.yaml:2:3: .*wiat.*wait"
+err_is "takt: bad.yaml:2:3: unknown key 'profiling.wiat'; did you mean 'wait'?
+     2 |   wiat: 3
+       |   ^"
+
+# All errors are told, with the line and a mark below the place; the first 20 of many.
+printf 'profiling:\n  mode: trce\n  level: 9\n  name: 流体/x\n  active 3\n  warmup: 1\n' >errors.yaml
+run config check errors.yaml
+status_is 1
+out_is ""
+err_is "takt: errors.yaml:2:9: profiling.mode: expected trace, summary, both or flight, got 'trce'; did you mean 'trace'?
+     2 |   mode: trce
+       |         ^
+takt: errors.yaml:3:10: profiling.level: expected a whole number from 1 to 4, got '9'
+     3 |   level: 9
+       |          ^
+takt: errors.yaml:4:9: profiling.name: expected a name without '/', got '流体/x'
+     4 |   name: 流体/x
+       |         ^
+takt: errors.yaml:5:9: the colon behind the key is missing: write 'active: 3'
+     5 |   active 3
+       |         ^
+takt: errors.yaml: 4 errors"
+{ echo profiling: && printf '  key%d: 1\n' {1..33}; } >many.yaml
+run config check many.yaml
+status_is 1
+[ "$(grep -c '^takt: many.yaml:[0-9]*:3: unknown key' <<<"$err")" = 20 ] || fail "does not tell 20 errors" "$err"
+err_has '^takt: many.yaml: 33 errors; these were the first 20$'
+
+# Through a pipe, whose text can be read only once.
+run config check <(cat errors.yaml)
+err_has '^     5 \|   active 3$'
 run config check none.yaml
 status_is 1
 err_has '^takt: .*none\.yaml.*No such file or directory'
@@ -44,7 +74,7 @@ status_is 1
 head -c 1048576 /dev/zero | tr '\0' '[' >nested.yaml
 run config check nested.yaml
 status_is 1
-[ "$(wc -l <<<"$err")" = 1 ] || fail "says more than one line" "$err"
+err_has '^takt: nested.yaml:1:33: nested deeper than the limit of 32 levels$'
 
 # Names of reports and formats are checked against what there is; a later version's are a note.
 printf 'profiling: true\nreports: [scopez]\n' >bad_report.yaml
@@ -91,7 +121,14 @@ if command -v python3 >/dev/null; then
     status_is 1
     err_has '^takt: bad.yaml:2:3: '
     same "$(json 'it["file"], it["is_valid"], it["line"], it["column"]')" "('bad.yaml', False, 2, 3)"
-    same "takt: $(json 'it["message"]')" "$err"
+    same "takt: $(json 'it["message"]')" "$(head -n 1 <<<"$err")"
+    run config check --json errors.yaml
+    status_is 1
+    same "$(json 'it["error_count"], [(e["line"], e["column"]) for e in it["errors"]]')" \
+        "(4, [(2, 9), (3, 10), (4, 9), (5, 9)])"
+    same "$(json 'it["errors"][3]["text"], it["errors"][0]["message"] == it["message"]')" "('  active 3', True)"
+    run config check --json many.yaml
+    same "$(json 'it["error_count"], len(it["errors"])')" "(33, 20)"
     run config check --json bad.yaml good.yaml none.yaml
     status_is 1
     same "$(json '[file["is_valid"] for file in it]')" "[False, True, False]"
@@ -101,7 +138,12 @@ if command -v python3 >/dev/null; then
     same "$(json '[key["default"] for key in it if key["key"] == "profiling.wait"]')" "['3']"
     same "$(json 'len(it)')" "$(grep -cE '^ *[a-z_]+: ' explained.yaml)"
 fi
-refused 'options is not printed as JSON' config options --json
+run config explain --json
+explained=$out
+run config options --json
+status_is 0
+out_is "$explained"
+refused 'markdown is not printed as JSON' config markdown --json
 
 run config options
 status_is 0

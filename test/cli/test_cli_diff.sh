@@ -116,6 +116,20 @@ tail 100000 | trace even.pftrace
 tail 4000000 | trace tail.pftrace
 run diff even.pftrace tail.pftrace
 first_is 'B is 95.06% slower a step on average, because of its slowest steps (+390.000us): forces +390.000us.'
+# Parts have figures only where they add up to the change: here two stray calls of B are most of the sum.
+slow_steps() { # NS STRAY_NS
+    awk -v ns="$1" -v stray="$2" 'BEGIN {
+        print "thread main"
+        for (i = 0; i < 40; i++) {
+            begin = i * 50000000; long = ns + i % 7 * 100 + (i % 20 == 9 ? stray : 0)
+            printf "step %d %d\nspan -1 0 %d %d forces\n", begin, begin + long, begin, begin + long
+        }
+    }'
+}
+slow_steps 100000 0 | trace quick.pftrace
+slow_steps 200000 20000000 | trace strays.pftrace
+run diff quick.pftrace strays.pftrace
+first_is 'B is 99.70% slower a step (+100.000us): forces.'
 
 # Losses come first, then gains, below the row in question; beside each other stand numbers of one
 # kind: a step's.
@@ -257,6 +271,7 @@ for file in foreign.pftrace zero.pftrace missing.pftrace empty; do
     out_is ""
     err_has "^takt: .*${file%.pftrace}"
 done
+refused '^takt diff: --csv and --markdown are two formats: name one$' diff --csv --markdown a.pftrace b.pftrace
 refused 'two traces are needed: name A, the base, and B' diff
 refused 'two traces are needed' diff a.pftrace
 refused '--to is given twice' diff a.pftrace --to b.pftrace --to c.pftrace

@@ -15,6 +15,19 @@ status_is 0
 silent
 out_has '^wrote run\.json \([0-9.]+ (bytes|KiB|MiB)\)$'
 exists run.json
+# For scripts: the files as JSON, with their sizes; a folder has none.
+if command -v python3 >/dev/null; then
+    run export --json --chrome --folded --csv run.pftrace
+    status_is 0
+    silent
+    listed=$(python3 -c 'import json, sys; print(*((f["file"], f["bytes"]) for f in json.load(open(sys.argv[1]))))' out)
+    [ "$listed" = "('run.json', $(stat -c %s run.json)) ('run.folded', $(stat -c %s run.folded)) ('run-csv', None)" ] ||
+        fail "the files are not listed" "$out"
+    run export --json --chrome none.pftrace
+    status_is 1
+    out_is "[]"
+    rm -r run-csv run.folded
+fi
 run export --folded --chrome --gzip run.pftrace
 status_is 0
 exists run.folded.gz

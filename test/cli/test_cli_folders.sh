@@ -14,11 +14,17 @@ thread main
 span -1 0 0 3000000 step
 span 0 0 1000000 2000000 output
 step 0 3000000
+ran 3000000
+ran 1000000
 EOF
 trace job/b.pftrace <<'EOF'
 rank 0 4
 thread main
 span -1 0 0 5000000 step
+ran 3000000
+ran 1000000
+ran 5000000
+ran 3000000
 EOF
 trace job/c.pftrace <<'EOF'
 run other
@@ -33,6 +39,8 @@ summary
 thread main
 span -1 0 0 14000000 step
 span 0 0 0 4000000 output
+ran 14000000
+ran 6000000
 thread writer
 span -1 0 0 5000000 output
 EOF
@@ -60,13 +68,21 @@ json_is 'rows["step"]["imbalance"], rows["output"]["imbalance"]' '(1.75, 1.8)'
 json_is 'list(document["facts"].items())' "[('files', 4), ('ranks', 3), ('wall_min_ns', 2000000), \
 ('wall_max_ns', 14000000), ('self_cpu_total_ns', 29000000)]"
 
+# Steps of the run: of both cycles of rank 0 the second one knows all; rank 1 has none.
+json_is '[(abs(row.pop("median_ns") / want - 1) < 0.032, list(row.values()))
+    for row, want in zip(document["tables"]["steps"]["rows"], (6e6, 3e6))]' "[\
+(True, ['rank 2', 2, 20000000, 10000000, 14000000, 0]), \
+(True, ['rank 0', 4, 12000000, 3000000, 5000000, 2])]"
+
 # The same as text, and under its name; other reports are printed for each file.
 run report --width 120 job
 status_is 0
 out_has '^ +Name +Ranks +# of Calls +Self CPU +CPU total +Min +Mean +Max +Max/mean +Max in$'
 out_has '^ *step +3 +4 +19\.000ms +24\.000ms +2\.000ms +8\.000ms +14\.000ms +1\.750 +rank 2$'
-out_has '^Careful: of 4 ranks, 3 have files here\.$'
+out_has '^ *rank 0 +4 +12\.000ms +3\.000ms +[23]\.[09][0-9]+ms +5\.000ms +2$'
+out_has '^Careful: files of only 3 of 4 ranks are here\.$'
 out_has '^Careful: events were lost in 1 of 4 files; takt info lists them\.$'
+out_has '^The slowest steps are those of rank 2: mean 10\.000ms\. The other has 3\.000ms\.$'
 default_text=$out
 run report --scopes --width 120 job
 out_is "$default_text"
@@ -80,6 +96,33 @@ refused '--sort: scopes has no column "colour"; it has name,ranks,calls,' report
 refused '--all: scopes of a folder are added up by name' report --all job
 refused '--by-stack: scopes of a folder are added up by name' report --scopes --by-stack 2 job
 
+# A rank's files of several processes are of several runs.
+mkdir twice
+for process in 7 8; do
+    printf 'process %d\nrank 0 2\nthread main\nspan -1 0 0 2000000 step\n' $process | trace twice/$process.pftrace
+done
+run report --json twice
+json_is '"Careful: files of one rank are of several processes: several runs are added up." in document["notes"]' True
+cp twice/7.pftrace twice/8.pftrace
+run report --json twice
+json_is '[note for note in document["notes"] if "several" in note]' '[]'
+
+# The headline: the slowest by mean, not by total or maximum; ranges; none for one rank alone.
+mkdir steps
+for each in '0 2 2' '1 3 3 3 3' '2 4' '3 1 1 1 6'; do
+    set -- $each
+    printf 'rank %d 4\nthread main\nspan -1 0 0 1000 step\n' "$1" |
+        cat - <(printf 'ran %d000000\n' "${@:2}") | trace "steps/$1.pftrace"
+done
+run report steps
+out_has '^The slowest steps are those of rank 2: mean 4\.000ms\. The 3 others have 2\.000ms to 3\.000ms\.$'
+rm steps/1.pftrace
+run report steps/ --width 70
+out_has '^The slowest steps are those of rank 2: mean 4\.000ms\. The 2 others'
+rm steps/[03].pftrace
+run report steps
+out_lacks 'slowest steps are'
+
 # Files are no folder. Beside a folder they count; a file that is no trace is told.
 run report --json job/a.pftrace job/b.pftrace job/c.pftrace
 json_is 'len(document)' 3
@@ -91,6 +134,23 @@ status_is 1
 err_has 'mixed/bad\.pftrace: '
 row_is step 2 2 12000000 16000000 2000000 8000000 14000000 'rank 2'
 json_is '"Careful: 1 of 3 files could not be read." in document["notes"]' True
+
+# Other profilers' files count where there are no traces of Takt's own; beside those they are told.
+mkdir torch
+for rank in 0 1; do
+    printf '{"distributedInfo": {"rank": %d, "world_size": 2}, "traceEvents": [{"ph": "X", "cat": "cpu_op",
+    "name": "aten::add", "pid": 1, "tid": 1, "ts": 10, "dur": %d}]}' $rank $((rank + 1)) >"torch/w$rank.pt.trace.json"
+done
+gzip torch/w1.pt.trace.json
+echo '{}' >torch/config.json
+run report --json torch
+status_is 0
+row_is aten::add 2 2 3000 3000 1000 1500 2000 'rank 1'
+cp job/c.pftrace torch
+run report --json torch
+status_is 0
+json_is 'list(rows)' "['step']"
+err_has "^takt: torch: only Takt's own traces are read; left out: w0\\.pt\\.trace\\.json and more\\."
 
 # Programs without ranks: over files.
 mkdir runs
@@ -138,6 +198,9 @@ out_has '^job/c\.pftrace +other +1 .* 7 +[a-z]+$'
 run info --json job
 json_is '[each["file"] for each in document]' \
     "['job/a.pftrace', 'job/b.pftrace', 'job/c.pftrace', 'job/d.pftrace']"
+json_is '[(each["rank"], each["world_size"]) for each in document]' '[(0, 4), (0, 4), (1, 4), (2, 4)]'
+run info job/d.pftrace
+out_has '^  run +.*, rank 2 of 4$'
 mkdir one
 cp job/a.pftrace one
 run info --json one
@@ -162,7 +225,7 @@ mkdir nothing
 for verb in info report; do
     run $verb nothing
     status_is 1
-    err_has '^takt: nothing: there are no traces \(\.pftrace\) in this folder$'
+    err_has '^takt: nothing: there are no traces \(.pftrace, .pt.trace.json, .sqlite\) in this folder$'
 done
 
 finish

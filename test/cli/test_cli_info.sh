@@ -13,6 +13,7 @@ out_has "^$scratch/run.pftrace\$"
 out_has '^  run +steps, process [0-9]+$'
 out_has "^  recorded +$(date -u +%Y)-[0-9]{2}-[0-9]{2} [0-9:]{8} UTC, for [0-9.]+ [mu]s\$"
 out_has '^  steps +3: steps 21 to 23, cycle 1$'
+out_has '^  run so far +24 steps, [0-9.]+[mu]?s, median [0-9.]+[mu]s, slowest [0-9]+ \([0-9.]+[mu]s(, not recorded)?\)$'
 out_has '^  contents +[0-9]+ spans, 0 activities, 3 counter samples$'
 out_has '^  tracks +.*thread [0-9]+: [0-9]+ spans$'
 out_has '^  clock +resolution [0-9.]+ ns, uncertainty '
@@ -90,10 +91,17 @@ said = b""
 while b", 1 s" not in said:
     said += os.read(terminal, 1024)
 open(sys.argv[3]).read()
+try:
+    while more := os.read(terminal, 1024):
+        said += more
+except OSError:
+    pass  # the program has ended
 print(said.decode())
+print("erased" if said.rpartition(b" s")[2].startswith(b"\r\x1b[K") else "still there")
 PYTHON
     )
     out_has 'takt: writing .*slow, 1 s'
+    out_has '^erased'
     (sleep 1.4 && : <"$scratch/slow") &
     run export --folded -o "$scratch/slow" "$scratch/run.pftrace"
     [[ $err != *$'\r'* ]] || fail "shows progress without a terminal" "$err"

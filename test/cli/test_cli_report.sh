@@ -1,6 +1,7 @@
 #!/bin/bash
 # takt report: the tables of a trace that the sample `steps` wrote.
 . "${0%/*}/lib_cli.sh"
+export ASAN_OPTIONS=${ASAN_OPTIONS-}:detect_leaks=1 # a few calls that stand for the others
 make_traces
 
 # The numbers that the program printed and those from its file are the same text. Behind several
@@ -59,6 +60,9 @@ out_is "$few"
 run report --json --scopes --steps "${traces[@]}"
 status_is 0
 json_is 'len(document)' 4
+# Each cycle knows the steps before it: 8 of waiting, 1 of warm-up, 3 recorded, twice.
+json_is '[[d["facts"][key] for key in ("run_steps", "run_recorded_steps")] for d in document[1::2]]' \
+    '[[12, 3], [24, 6]]'
 run report --scopes --scopes --steps "${traces[@]}"
 status_is 0
 [ "$(grep -c '^==> .* <==$' <<<"$out")" = 2 ] || fail "should name each file once" "$out"
@@ -88,6 +92,9 @@ out_is "$one_row"
 run report --csv --rows all --scopes "$trace"
 [ "$(wc -l <<<"$out")" -gt "$(wc -l <<<"$one_row")" ] || fail "--rows all is not more than --rows 1" "$out"
 
+refused '^takt report: --json and --csv are two formats: name one$' report --json --csv "$trace"
+refused '^takt report: --markdown and --json are two formats' report --markdown --steps --json "$trace"
+refused '^takt report: --html is a format: leave out the other one$' report --html --json "$trace"
 refused '^takt report: --sort: scopes has no column "no_such"; it has name,.*calls' \
     report --scopes --sort no_such "$trace"
 

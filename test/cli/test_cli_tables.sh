@@ -78,8 +78,21 @@ done
 run export --sqlite --csv phases.pftrace
 status_is 0
 compare phases.pftrace phases.db phases-csv phases
+# Compilations, one with two architectures at once, and the loading of what they made.
+printf '%s\n' 'run nvrtc' 'thread main' 'call -1 0 9 cuModuleLoadData' 'call -1 10 30 cuModuleLoadData' \
+    'async compile: a.cu' 'span -1 0 100 1100 compilation' 'span -1 0 100 300 front end' \
+    'span -1 0 150 250 parse: b.h' 'span -1 0 200 220 parse: c.h' 'span -1 0 400 500 front end' \
+    'async compile: a.cu [90]' 'span -1 0 600 900 optimize' 'async compile: e.cu' \
+    'span -1 0 2000 2100 compilation' | "$make" compile.pftrace
+run export --sqlite --csv compile.pftrace
+status_is 0
+compare compile.pftrace compile.db compile-csv compile
+grep -q $'^a.cu,parse,100,100,2,100\r$' compile-csv/compile.csv || fail "$(cat compile-csv/compile.csv)"
+grep -q $'^cuModuleLoadData,call,29,2,20\r$' compile-csv/compile_loading.csv ||
+    fail "$(cat compile-csv/compile_loading.csv)"
 python3 "$support/table_questions.py" hostile odd.db odd-csv || fail "odd names are not whole"
 python3 "$support/table_questions.py" cut cut.db || fail "the cut is not told"
+python3 "$support/table_questions.py" run fluid.db || fail "the run has other steps"
 
 # What viewers draw: arrows, counters, CUPTI's overheads; and the step of each row.
 echo whole | "$make" whole.pftrace

@@ -192,6 +192,14 @@ void timed_counts_only_what_follows_the_warmup(void **)
     assert_int_equal(result.count, 5);
     assert_true(0.0 < result.min_ns && result.min_ns <= result.median_ns &&
                 result.median_ns <= result.max_ns);
+    takt_timed_options options = takt_timed_options();
+    options.repeat = 2;
+    options.precision = "fp64";
+    options.peak_flops = 1.0;
+    result = takt::timed(options, [] { TAKT_WORK(1e6, 0); });
+    assert_int_equal(result.count, 2);
+    assert_string_equal(result.precision, "fp64");
+    assert_true(result.flops == 1e6 && result.utilization > 1.0);
 }
 
 void a_configuration_tells_what_is_wrong(void **)

@@ -30,6 +30,7 @@ VERBS = {
     "report-html": ["report", "--html", "-o", "a.html", "../a.pftrace"],
     "diff": ["diff", "../a.pftrace", "../b.pftrace"],
     "diff-json": ["diff", "--json", "--all", "--by-path", "../a.pftrace", "../b.pftrace"],
+    "diff-html": ["diff", "--html", "-o", "b.html", "../a.pftrace", "../b.pftrace"],
     "check": ["check", "--limit", "50%", "--against", "../a.pftrace", "../b.pftrace"],
     "info": ["info", "../a.pftrace"],
     "info-json": ["info", "--json", "../a.pftrace"],

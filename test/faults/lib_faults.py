@@ -13,7 +13,7 @@ class Hung:
 
 
 def run(command, folder, **environment):
-    sanitizer = "verify_asan_link_order=0:" + os.environ.get("ASAN_OPTIONS", "")
+    sanitizer = os.environ.get("ASAN_OPTIONS", "") + ":verify_asan_link_order=0:detect_leaks=1"
     try:
         return subprocess.run(command, cwd=folder, stdin=subprocess.DEVNULL, capture_output=True,
                               timeout=600, env={**os.environ, "LD_PRELOAD": INJECT,

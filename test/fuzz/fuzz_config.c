@@ -62,11 +62,12 @@ static void as_file(const char *text, size_t size)
 
 static void as_options(const char *text)
 {
-    takt_error error = {0};
+    tkt_config_errors errors = {0};
     tkt_config_state *state = tkt_config_state_create(NULL);
-    takt_status status = tkt_config_read_options(state, text, &error);
-    if (status != TAKT_OK)
-        check_error(status, &error);
+    takt_status status = tkt_config_read_options(state, text, &errors);
+    check((status == TAKT_OK) == (errors.count == 0));
+    for (size_t i = 0; i < tkt_config_errors_kept(&errors); i++)
+        check_error(TAKT_BAD_CONFIG, &errors.items[i].error);
     tkt_config_state_destroy(state);
 }
 

@@ -14,12 +14,14 @@ static const char *const names[PHASES] = {"short", "long"};
 
 static const int rounds = 1000;
 
-static takt_device_timers *make(uint32_t blocks, uint32_t records)
+static takt_device_timers *make(uint32_t blocks, uint32_t records,
+                                takt_device_lanes lanes = TAKT_DEVICE_BLOCKS)
 {
     takt_device_timers *timers = nullptr;
     takt_device_timers_options options = TAKT_DEVICE_TIMERS_OPTIONS_INIT;
     options.blocks = blocks;
     options.records = records;
+    options.lanes = lanes;
     options.always = true;
     takt_status status = takt_device_timers_create(names, PHASES, &options, &timers);
     EXPECT(status == TAKT_OK, "%s", takt_status_text(status));
@@ -181,6 +183,40 @@ static void check_losses(void)
     takt_device_timers_destroy(timers);
 }
 
+/* Threads of a warp go different ways, and some return early; the first one of each warp records. */
+static __global__ void diverges(takt_device_view timers)
+{
+    TAKT_DEVICE_SCOPE(timers, LONG);
+    if (threadIdx.x % 3 == 0) {
+        TAKT_DEVICE_PHASE(timers, SHORT);
+        spin_ns(20000);
+        TAKT_DEVICE_PHASE_END(timers);
+    }
+    if (threadIdx.x % 2 == 0)
+        return;
+    spin_ns(20000);
+}
+
+/* Warps begin at the threads 0, 32, 64 and 96: the first and the last one have the short phase. */
+static void check_warps(void)
+{
+    uint64_t cycles[PHASES];
+    takt_profiler_options options = TAKT_PROFILER_OPTIONS_INIT;
+    takt_device_timers *timers = make(6, 2, TAKT_DEVICE_WARPS);
+    takt::Profiler profiler(options);
+    profiler.start();
+    diverges<<<2, 128>>>(takt_device_timers_view(timers));
+    read(timers, nullptr);
+    EXPECT(cycles_of(timers, 0, cycles) && cycles[LONG] >= cycles[SHORT], "no block 0");
+    profiler.stop();
+    const takt_trace *trace = takt_profiler_trace(profiler.get());
+    EXPECT(takt_trace_loss(trace, TAKT_LOSS_PHASE_BLOCKS) == 2, "%llu",
+           (unsigned long long)takt_trace_loss(trace, TAKT_LOSS_PHASE_BLOCKS));
+    EXPECT(takt_trace_loss(trace, TAKT_LOSS_PHASES) == 0, "%llu",
+           (unsigned long long)takt_trace_loss(trace, TAKT_LOSS_PHASES));
+    takt_device_timers_destroy(timers);
+}
+
 static __global__ void write_one(int *out)
 {
     *out = 1;
@@ -213,6 +249,7 @@ int main()
     tell_cost(1);
     tell_cost(32);
     check_launches();
+    check_warps();
     check_losses();
     return failures != 0;
 }

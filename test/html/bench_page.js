@@ -2,7 +2,8 @@
 //
 //     node bench_page.js PAGE [ROUNDS]
 //
-// Prints medians. The machine decides them, so no test looks at them.
+// Prints medians: until the "first view", the overview without its plots, can be read; until the
+// page is "ready" for all that it can do. The machine decides them, so no test looks at them.
 'use strict';
 const fs = require('fs');
 const {startBrowser, openPage, closePage} = require('./browser.js');
@@ -14,7 +15,7 @@ const median = (values) => values.sort((a, b) => a - b)[values.length >> 1];
 function sizes() {
     const text = fs.readFileSync(file, 'latin1');
     const bare = text.replace(
-        /(<script type="(?:text\/plain|application\/json)" id="\w+">)[^<]*/g, '$1');
+        /(<script type="(?:text\/plain|application\/json)" id="[\w-]+">)[^<]*/g, '$1');
     return {all: text.length, beside: bare.length};
 }
 

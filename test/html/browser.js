@@ -25,22 +25,33 @@ function listenForViolations() {
         (event) => window.violations.push(`${event.violatedDirective}: ${event.blockedURI}`));
 }
 
+// Runs in a page, before its scripts: it has no workers then.
+function refuseWorkers() {
+    window.Worker = function () {
+        throw new Error('no workers here');
+    };
+}
+
 // Opens FILE, at a place if there is a fragment; the page has `problems` then, a list of what went wrong up to now.
-async function openPage(browser, file, options = {}, fragment = '') {
+async function openPage(browser, file, {hasWorkers = true, ...options} = {}, fragment = '') {
     const context = await browser.newContext(
         {viewport: {width: 1400, height: 900}, reducedMotion: 'reduce', ...options});
     const page = await context.newPage();
     page.setDefaultTimeout(patience);
     page.problems = [];
+    page.workerCount = 0;
+    page.on('worker', () => page.workerCount++);
     page.on('console', (message) => page.problems.push(`console: ${message.text()}`));
     page.on('pageerror', (error) => page.problems.push(`error: ${error.stack}`));
     page.on('dialog', (dialog) => (page.problems.push(`dialog: ${dialog.message()}`),
         dialog.dismiss()));
     page.on('request', (request) => {
-        if (!/^(file|data):/.test(request.url()) || (page.isOpen && !/^data:/.test(request.url())))
+        if (!/^(file|data|blob):/.test(request.url()) || (page.isOpen && !/^data:/.test(request.url())))
             page.problems.push(`request: ${request.url()}`);
     });
     await page.addInitScript(listenForViolations);
+    if (!hasWorkers)
+        await page.addInitScript(refuseWorkers);
     await page.goto(`file://${path.resolve(file)}${fragment}`);
     page.isOpen = true;
     await page.waitForSelector('body[data-state]', {state: 'attached'});
@@ -54,6 +65,15 @@ async function closePage(page) {
     const violations = await page.evaluate(() => window.violations);
     assert.deepStrictEqual(page.problems.concat(violations), []);
     await page.context().close();
+}
+
+const looks = ['light', 'dark', 'phone'];
+
+// Gives an open page another look.
+async function setLook(page, look) {
+    await page.emulateMedia({colorScheme: look === 'dark' ? 'dark' : 'light'});
+    await page.setViewportSize(look === 'phone' ? {width: 390, height: 844} :
+        {width: 1400, height: 900});
 }
 
 // Two frames: what was changed is drawn then.
@@ -72,9 +92,19 @@ async function until(page, condition, what) {
     assert.fail(what);
 }
 
-async function screenshot(page, name) {
-    await drawn(page);
-    await page.screenshot({path: path.join(process.env.TAKT_BUILD, 'html/pictures', `${name}.png`)});
+// Calls f for each thing, for two at a time: a page waits for frames much of its time.
+async function forEach(things, f) {
+    const left = [...things];
+    const work = async () => {
+        while (left.length)
+            await f(left.shift());
+    };
+    await Promise.all([work(), work()]);
 }
 
-module.exports = {startBrowser, openPage, closePage, drawn, until, screenshot};
+async function screenshot(page, name) {
+    await drawn(page);
+    await page.screenshot({path: path.join(process.env.TAKT_BUILD, 'test/screenshots', `${name}.png`)});
+}
+
+module.exports = {startBrowser, openPage, closePage, looks, setLook, drawn, until, forEach, screenshot};

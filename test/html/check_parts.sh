@@ -21,6 +21,8 @@ for report in summary tree steps memory; do
     done
     arguments+=("$scratch/$report.json" "$scratch/$report.markdown")
 done
-node "$here/parts_test.js" "$here/../../src/cli/html" "${arguments[@]}" >"$scratch/said" 2>&1 ||
+node "$here/parts_test.js" "$build/html/script" "${arguments[@]}" >"$scratch/said" 2>&1 ||
     fail "$(cat "$scratch/said")"
+node "$here/two_parts_test.js" "$build/html/script" >"$scratch/wrong" 2>&1 ||
+    fail "$(cat "$scratch/wrong")"
 finish "$(tail -n 1 "$scratch/said")"

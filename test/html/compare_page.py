@@ -246,6 +246,29 @@ def compare_totals(page, path):
     equal("times by name", times, totals.times)
 
 
+def compare_run(page, path):
+    """The steps of the whole run, and which were recorded."""
+    runs = [run for packet in perfetto_totals.read_messages(perfetto_totals.decode(path))
+            for takt in packet["takt"] for run in takt["run"]]
+    facts = page.facts["run"]
+    if not runs:
+        equal("run", (facts["count"], page.run), (0, []))
+        return
+    run = runs[-1]
+    total = run["total_ns"]
+    truth = list(zip(total, run["min_ns"] or total, run["max_ns"] or total))
+    equal("run", [(row["total"], row["min"], row["max"]) for row in page.run], truth)
+    equal("steps of the run", [facts["steps"], facts["size"]],
+          [(run["step_count"] or [0])[0], 1 << (run["shift"] or [0])[0]])
+    equal("windows", facts["windows"], [[(window[key] or [0])[0] for key in ("first", "last", "recorded")]
+                                        for window in run["windows"]])
+    equal("durations", sum(count for _, count in facts["buckets"]), facts["steps"])
+    for nanoseconds, count in facts["buckets"] if facts["size"] == 1 else []:
+        near = sum(abs(ns - nanoseconds) <= nanoseconds / 32 + 1 for ns in total)
+        if near < count:
+            failures.append(f"{count} steps of about {nanoseconds} ns, and not {near}")
+
+
 def compare_tables(page, folder):
     files = {os.path.basename(path)[:-len(".json")]: path
              for path in glob.glob(os.path.join(folder, "*.json"))}
@@ -268,6 +291,7 @@ def main():
     compare_moments(page, chrome)
     compare_waits(page, chrome)
     compare_totals(page, sys.argv[3])
+    compare_run(page, sys.argv[3])
     compare_tables(page, sys.argv[4])
     for failure in failures[:20]:
         print(failure[:1000])

@@ -7,18 +7,20 @@ import base64
 import gzip
 import html.parser
 import json
+import re
 import struct
 import sys
 
 COLUMNS = {
-    "thread": ["begin+", "duration", "site", "depth", "flags", "args", "stack"],
-    "stream": ["begin+", "duration", "shape", "depth", "track", "launch", "scope", "scope_name",
+    "thread": ["begin~>", "duration", "site", "depth", "flags", "args", "stack"],
+    "stream": ["begin+", "duration", "shape", "depth", "track", "launch~+", "scope~+", "scope_name",
                "correlation~+"],
     "counter": ["time+", "value#"],
     "memory": ["time+", "bytes~"],
     "marks": ["time+", "name", "track"],
     "waits": ["begin+", "duration", "kind", "context", "stream"],
     "steps": ["begin+", "duration", "number+"],
+    "run": ["total", "min", "max"],
 }
 COLUMNS["async"] = COLUMNS["thread"]
 
@@ -84,8 +86,12 @@ class Reader:
         return values
 
     def rows(self, kind, count):
-        names = [name.rstrip("+~#") for name in COLUMNS[kind]]
+        names = [name.rstrip("+~#>") for name in COLUMNS[kind]]
         columns = [self.values(how) for how in COLUMNS[kind]]
+        if ">" in COLUMNS[kind][0]:
+            begin, duration = columns[:2]
+            for i in range(1, count):
+                begin[i] += begin[i - 1] + duration[i - 1]
         for name, column in zip(names, columns):
             assert len(column) == count, f"{kind}: {name} has {len(column)} values, not {count}"
         return [dict(zip(names, row)) for row in zip(*columns)]
@@ -97,17 +103,25 @@ class Page:
             self.text = file.read()
         self.blocks = Blocks(self.text)
         self.facts = json.loads(self.blocks.scripts["facts"])
-        assert self.facts["format"] == 1
+        assert self.facts["format"] == 2
         self.origin = int(self.facts["origin_ns"])
         self.lists = json.loads(self.unpacked("lists"))
-        reader = Reader(self.unpacked("data"))
+        reader = Reader(self.columns(""))
         self.tracks = [reader.rows(track["kind"], track["count"])
                        for track in self.facts["tracks"]]
         self.counters = [reader.rows("counter", one["count"]) for one in self.facts["counters"]]
         self.memory = [reader.rows("memory", one["count"]) for one in self.facts["memory"]]
-        self.marks, self.waits, self.steps = (
-            reader.rows(kind, self.facts[kind]["count"]) for kind in ("marks", "waits", "steps"))
+        self.marks, self.waits, self.steps, self.run = (
+            reader.rows(kind, self.facts[kind]["count"])
+            for kind in ("marks", "waits", "steps", "run"))
         assert reader.at == len(reader.data), "there are bytes behind the last column"
+
+    def columns(self, suffix):
+        """Those of all blocks of a run, one after the other."""
+        count = sum(re.fullmatch(f"data{suffix}(-[0-9]+)?", name) is not None
+                    for name in self.blocks.scripts)
+        return b"".join(self.unpacked(f"data{suffix}" + (f"-{i}" if i > 1 else ""))
+                        for i in range(1, count + 1))
 
     def unpacked(self, block):
         return gzip.decompress(base64.b64decode(self.blocks.scripts[block], validate=True))

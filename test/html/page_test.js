@@ -2,8 +2,8 @@
 //
 //     node page_test.js FOLDER
 //
-// FOLDER has sim.html, fluid.html, hostile.html, summary.html and empty.html; and timeline.json,
-// activities.json and scopes.json, the reports of the trace that sim.html shows.
+// FOLDER has sim.html, fluid.html, hostile.html, torch.html, summary.html and empty.html; and
+// timeline.json, activities.json and scopes.json, the reports of the trace that sim.html shows.
 'use strict';
 const assert = require('assert');
 const fs = require('fs');
@@ -236,28 +236,23 @@ async function checkSimulation(browser) {
 }
 
 async function checkFluid(browser) {
-    for (const colorScheme of ['light', 'dark']) {
-        const page = await openPage(browser, inFolder('fluid.html'), {colorScheme});
-        await screenshot(page, `fluid-overview-${colorScheme}`);
-        await timelineIsDrawn(page);
-        await zoomsAndMoves(page);
-        await screenshot(page, `fluid-timeline-${colorScheme}`);
-        await openTab(page, 'scopes');
-        await screenshot(page, `fluid-scopes-${colorScheme}`);
-        await closePage(page);
-    }
-    const narrow = await openPage(browser, inFolder('fluid.html'),
-        {viewport: {width: 800, height: 900}});
-    await screenshot(narrow, 'fluid-overview-narrow');
-    const overflow = await narrow.evaluate(() =>
+    const page = await openPage(browser, inFolder('fluid.html'));
+    await timelineIsDrawn(page);
+    await zoomsAndMoves(page);
+    await openTab(page, 'overview');
+    await page.setViewportSize({width: 800, height: 900});
+    await screenshot(page, 'fluid-overview-narrow');
+    const overflow = await page.evaluate(() =>
         document.documentElement.scrollWidth - document.documentElement.clientWidth);
     assert(overflow <= 0, `a narrow page is ${overflow} pixels too wide`);
-    await closePage(narrow);
+    await closePage(page);
 }
 
 // Names are text, whatever they are.
 async function checkHostile(browser) {
     const page = await openPage(browser, inFolder('hostile.html'));
+    assert.strictEqual(await page.textContent('[aria-selected=true]'), 'Overview',
+        'a scope without a name takes the place of all others');
     for (const tab of await everyTabHasSomething(page))
         await openTab(page, tab);
     await screenshot(page, 'hostile');
@@ -291,12 +286,25 @@ async function checkSparse(browser) {
     }
 }
 
+// What another profiler's file does not tell is unknown.
+async function checkImported(browser) {
+    const page = await openPage(browser, inFolder('torch.html'));
+    await everyTabHasSomething(page);
+    await timelineIsDrawn(page);
+    const text = await page.textContent('#provenance');
+    for (const unknown of ['clock, resolution unknown', 'device times: resolution unknown',
+        'Takt\u2019s cost unknown'])
+        assert(text.includes(unknown), text);
+    await closePage(page);
+}
+
 async function main() {
     const browser = await startBrowser();
     try {
         await checkSimulation(browser);
         await checkFluid(browser);
         await checkHostile(browser);
+        await checkImported(browser);
         await checkSparse(browser);
     } finally {
         await browser.close();

@@ -1,32 +1,19 @@
 // Parts of the page without a browser: its scripts, run here, against the same found in the plainest
 // way, and its texts against those of `takt report`.
 //
-//     parts_test.js FOLDER-OF-THE-SCRIPTS [REPORT.json REPORT.markdown]...
+//     parts_test.js SCRIPT [REPORT.json REPORT.markdown]...
 'use strict';
 const assert = require('assert');
 const fs = require('fs');
-const path = require('path');
-const vm = require('vm');
+const {equal, loadParts, random} = require('./parts.js');
 
-const [folder, ...reports] = process.argv.slice(2);
-const scripts = fs.readdirSync(folder).filter((name) => name.endsWith('.js')).sort();
+const [script, ...reports] = process.argv.slice(2);
 const names = ['lowerBound', 'Pyramid', 'linesOf', 'parentOf', 'selfTime', 'rangeReport',
-    'mergeIntervals', 'coveredTime', 'firstFreeRows', 'hitOnLine', 'markTrack', 'columnType',
-    'phaseShares', 'chooseColors', 'colorOf', 'eventColor', 'inkOn', 'valueText', 'titleUnit', 'niceStep', 'tickStep', 'tickText', 'visibleText'];
-const parts = vm.runInNewContext(scripts.map((name) => fs.readFileSync(path.join(folder, name)))
-    .join('\n') + `\n;({${names}})`, {document: {addEventListener() {}}});
-
-// Numbers that look random and are the same each time (a linear congruential generator).
-let state = 12345;
-function random(below) {
-    state = (Math.imul(state, 1103515245) + 12345) >>> 0;
-    return Math.floor(state / 2 ** 32 * below);
-}
-
-// What stands in another context's objects compares unequal to ours; their JSON does not.
-function equal(actual, expected, message) {
-    assert.strictEqual(JSON.stringify(actual), JSON.stringify(expected), message);
-}
+    'coveredIntervals', 'coveredTime', 'firstFreeRows', 'hitOnLine', 'markTrack', 'columnType',
+    'phaseShares', 'chooseColors', 'colorOf', 'chosenFills', 'eventColor', 'inkOn', 'valueText',
+    'titleUnit', 'niceStep', 'tickStep', 'tickText', 'tickBase', 'baseText', 'visibleText',
+    'columnText', 'neighboursOf', 'fills', 'busyColumns', 'busyShares', 'memoryCurves'];
+const parts = loadParts(script, names);
 
 function checkPyramid() {
     for (const count of [1, 2, 3, 7, 64, 1000, 1025]) {
@@ -59,17 +46,17 @@ function checkPhaseShares() {
 }
 
 function checkIntervals() {
-    const disjoint = () => {
-        const list = [];
-        for (let at = random(5); at < 190;)
-            list.push(at += random(12), at += 1 + random(9));
-        return list;
+    const randomEvents = () => {
+        const begin = Float64Array.from({length: random(30)}, () => random(190)).sort();
+        return {count: begin.length, events: {begin, duration: begin.map(() => random(9))}};
     };
     for (let i = 0; i < 200; i++) {
-        const lists = [disjoint(), disjoint(), disjoint()];
-        const isIn = (time) => lists.some((list) =>
-            list.some((begin, k) => k % 2 === 0 && begin <= time && time < list[k + 1]));
-        const merged = lists.reduce(parts.mergeIntervals, []);
+        const tracks = Array.from({length: random(9)}, randomEvents);
+        const isIn = (time) => tracks.some(({events: {begin, duration}}) =>
+            begin.some((first, k) => first <= time && time < first + duration[k]));
+        const merged = parts.coveredIntervals(tracks);
+        assert(merged.every((time, k) => k === 0 || time > merged[k - 1] ||
+            (k % 2 === 1 && time === merged[k - 1])), `${merged} are not disjoint`);
         const from = random(100), to = from + random(120);
         let covered = 0;
         for (let time = from; time < to; time++)
@@ -111,6 +98,43 @@ function checkColors() {
     assert.strictEqual(parts.inkOn('#ffff00'), parts.inkOn('#ffffff'));
     assert.strictEqual(parts.inkOn('#0000ff'), parts.inkOn('#000000'));
     assert.notStrictEqual(parts.inkOn('#000000'), parts.inkOn('#ffffff'));
+}
+
+// How different two colours look, on the plainest scale: the distance of their gamma-corrected bytes.
+function byteDistance(a, b) {
+    const bytes = (fill) => [1, 3, 5].map((at) => parseInt(fill.slice(at, at + 2), 16));
+    const [x, y] = [bytes(a), bytes(b)];
+    return Math.hypot(...x.map((value, i) => value - y[i]));
+}
+
+// Names above and beside each other differ: parents, grandparents and children, and siblings.
+function checkNeighbours() {
+    const above = (rows, name) => rows.find((row) => row.name === name)?.parent;
+    const isAbove = (rows, a, b) => a.name === b.parent || a.name === above(rows, b.parent);
+    const plainNeighbours = (rows, place) => rows.filter((row, i) => i !== place &&
+        row.parent === rows[place].parent || isAbove(rows, row, rows[place]) ||
+        isAbove(rows, rows[place], row)).map((row) => row.name).sort();
+    for (let round = 0; round < 40; round++) {
+        const rows = [{name: `root ${round}`, depth: 0, parent: ''}];
+        for (let i = 0; i < 4; i++) {
+            rows.push({name: `scope ${round} ${i}`, depth: 1, parent: rows[0].name});
+            for (let k = random(4); k > 0; k--)
+                rows.push({name: `inner ${round} ${i} ${k}`, depth: 2,
+                    parent: `scope ${round} ${i}`});
+        }
+        const neighbours = parts.neighboursOf(rows);
+        rows.forEach((row, i) => equal([...neighbours.get(row.name)].sort(),
+            plainNeighbours(rows, i), row.name));
+        parts.chosenFills.clear();
+        parts.chooseColors({sites: [], tables: {tree: {rows}, scopes: {rows: []}}});
+        rows.forEach(({name}, i) => plainNeighbours(rows, i).forEach((other) => {
+            const distance = byteDistance(parts.colorOf(name), parts.colorOf(other));
+            assert(distance >= 45, `${name} and ${other} differ by ${distance}`);
+        }));
+    }
+    const many = Array.from({length: 300}, (_, i) => ({name: `n${i}`, depth: i ? 1 : 0}));
+    parts.chooseColors({sites: [], tables: {tree: {rows: many}}});
+    assert(many.every(({name}) => parts.fills.includes(parts.colorOf(name))));
 }
 
 // The spans around each: those open where it stands in preorder.
@@ -217,6 +241,104 @@ function checkTicks() {
     }
 }
 
+// Late in a recording ticks have few digits, and count from a time that is told exactly.
+function checkTickBase() {
+    for (let i = 0; i < 3000; i++) {
+        const first = Math.floor(10 ** (random(1400) / 100));
+        const step = parts.niceStep(10 ** (random(900) / 100));
+        const base = parts.tickBase(first, step);
+        assert(base >= 0 && base <= first);
+        assert.strictEqual(Math.round(Number(parts.baseText(base, step).slice(0, -1)) * 1e9), base);
+        assert(parts.tickText(first - base + step, step).length <= 10,
+            `${first} ns: ${parts.tickText(first - base + step, step)}`);
+    }
+    equal([parts.tickBase(99999, 1), parts.tickBase(12345678901, 5), parts.baseText(12345678000, 5),
+        parts.tickText(12345678901 - 12345678000, 5)], [0, 12345678000, '12.345678s', '901ns']);
+}
+
+// The busy share of each column is that of its stretch of time; all together, of the recording.
+function checkBusyColumns() {
+    for (let round = 0; round < 50; round++) {
+        const intervals = [];
+        for (let at = random(30) - 10; at < 1000;)
+            intervals.push(at += random(30), at += 1 + random(20));
+        const trace = {begin: 0, end: 990};
+        const isBusy = (time) => intervals.some((begin, i) =>
+            i % 2 === 0 && begin <= time && time < intervals[i + 1]);
+        const busy = (from, to) => {
+            let sum = 0;
+            for (let time = from; time < to; time++)
+                sum += isBusy(time) ? 1 : 0;
+            return sum;
+        };
+        for (const scale of [0.1, 0.25, 1]) {
+            const begin = -50, width = Math.ceil(1100 * scale);
+            const columns = parts.busyColumns({trace, begin, scale, width}, intervals);
+            let sum = 0;
+            for (let i = 0; i < columns.length; i += 2) {
+                const from = Math.max(0, begin + columns[i] / scale);
+                const to = Math.min(990, begin + (columns[i] + 1) / scale);
+                assert(Math.abs(columns[i + 1] - busy(from, to) / (to - from)) < 1e-9);
+                sum += columns[i + 1] * (to - from);
+            }
+            assert(Math.abs(sum / 990 - busy(0, 990) / 990) < 1e-9, 'the mean');
+        }
+        const shares = parts.busyShares(trace, intervals, 90);
+        shares.forEach((share, i) =>
+            assert(Math.abs(share - busy(11 * i, 11 * i + 11) / 11) < 1e-9));
+    }
+}
+
+// The curve of a device adds up all kinds but pools and pinned memory, from what was there before.
+function checkMemoryCurves() {
+    const kinds = [['cuda:0', 'device', false], ['cuda:0', 'managed', false],
+        ['cuda:0', 'pinned', false], ['cuda:0', 'device', true], ['', 'host', false]];
+    for (let round = 0; round < 30; round++) {
+        const events = [];
+        for (let time = 100; events.length < 60; time += random(3))
+            events.push({time, series: random(kinds.length), change: random(200) - 60});
+        const memory = kinds.map(([device, kind, pool], series) => {
+            const own = events.filter((event) => event.series === series);
+            let now = 0;
+            return {device, kind, pool, count: own.length,
+                time: Float64Array.from(own, (event) => event.time),
+                value: Float64Array.from(own, (event) => now += event.change)};
+        });
+        const of = (...which) => events.filter((event) => which.includes(event.series))
+            .reduce((sum, event) => sum + event.change, 0);
+        const row = (device, change) => ({device, period: 'recording', peak_bytes: 5,
+            peak_at_ns: 7, current_bytes: 1000 + change, change_bytes: change});
+        const rows = [row('host', of(4)), {...row('host', 9), period: 'since start'},
+            row('cuda:0', of(0, 1))];
+        const curves = parts.memoryCurves({begin: 90, memory, tables: {memory: {rows}}});
+        const titles = curves.map(({device, kind, pool}) => `${device} ${kind} ${pool ?? ''}`);
+        equal(titles, ['host  ', 'cuda:0  ', 'cuda:0 device false', 'cuda:0 managed false',
+            'cuda:0 pinned false', 'cuda:0 device true']);
+        equal(curves[1].peak, {value: 5, time: 97});
+        for (const [curve, which] of [[curves[0], [4]], [curves[1], [0, 1]]]) {
+            let now = 1000;
+            const own = events.filter((event) => which.includes(event.series));
+            const value = (time) => 1000 + own.filter((event) => event.time <= time)
+                .reduce((sum, event) => sum + event.change, 0);
+            assert.strictEqual(curve.value[0], now);
+            for (let i = 1; i < curve.time.length; i++)
+                if (curve.time[i + 1] !== curve.time[i])
+                    assert.strictEqual(curve.value[i], value(curve.time[i]));
+            assert.strictEqual(curve.time.length, own.length + 1);
+        }
+    }
+}
+
+function checkColumnTexts() {
+    equal([['kernels', 'Regs'], ['kernels', 'Median'], ['memory', 'Median'], ['gaps', 'Idle'],
+        ['scopes', 'Total KFLOPs'], ['scopes', 'Total FLOPs'], ['activities', 'Count'],
+        ['gaps', 'no such column'], ['page', 'Self'], ['reading the table', 'B'],
+        ['reading the table', 'Change %'], ['reading the table', '']].map(([report, title]) =>
+        parts.columnText(report, title)).map((text) => text.split(' ')[0]),
+    ['registers', 'from', 'from', 'time', 'work', 'work', 'number', '', 'Total', 'self',
+        'percent', '']);
+}
+
 // Every number of a report reads in the page as in the text.
 function checkReport(json, text) {
     const words = new Set(text.split(/\s+/));
@@ -241,6 +363,10 @@ function checkReport(json, text) {
 }
 
 checkColors();
+checkNeighbours();
+checkColumnTexts();
+checkBusyColumns();
+checkMemoryCurves();
 checkPyramid();
 checkPhaseShares();
 checkIntervals();
@@ -248,6 +374,7 @@ checkSpans();
 checkRows();
 checkTexts();
 checkTicks();
+checkTickBase();
 let numbers = 0;
 for (let i = 0; i < reports.length; i += 2)
     numbers += checkReport(JSON.parse(fs.readFileSync(reports[i])),

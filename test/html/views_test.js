@@ -1,5 +1,5 @@
-// The flame graph and the tab about one name: their numbers are those of the reports, and they lead
-// to each other, to the timeline and to the tables.
+// The flame graph, the tab about one name and the plot of the run: their numbers are those of the
+// reports, and they lead to each other, to the timeline and to the tables.
 //
 //     node views_test.js FOLDER
 //
@@ -8,7 +8,7 @@
 const assert = require('assert');
 const fs = require('fs');
 const path = require('path');
-const {startBrowser, openPage, closePage, drawn, screenshot} = require('./browser.js');
+const {startBrowser, openPage, closePage, setLook, drawn, screenshot} = require('./browser.js');
 
 const folder = process.argv[2];
 const inFolder = (name) => path.join(folder, name);
@@ -170,20 +170,38 @@ async function scopeHasItsKernels(page) {
         [[kernel.name, scope.cuda_total_ns]]);
 }
 
+// All 17 steps of the run, and the window of steps 12 to 16; a click there leads to the timeline.
+async function runHasItsWindow(page) {
+    await openTab(page, 'steps');
+    const plot = '#page-steps svg[aria-label^="Durations of 17 steps of the run, of which 5 were"]';
+    const box = await page.$eval(plot, (svg) => {
+        const rect = svg.querySelector('.window').getBoundingClientRect();
+        const [curve] = [...svg.querySelectorAll('.curve')].map((path) =>
+            path.getBoundingClientRect());
+        return {left: rect.left, right: rect.right, y: (rect.top + rect.bottom) / 2,
+            from: curve.left, to: curve.right};
+    });
+    const at = (step) => box.from + step / 16 * (box.to - box.from);
+    assert(Math.abs(box.left - at(11.5)) < 2 && Math.abs(box.right - at(16)) < 2,
+        JSON.stringify(box));
+    assert.match(await page.getAttribute('#page-steps svg[aria-label^="Histogram"]', 'aria-label'),
+        /^Histogram of 17 durations on a logarithmic axis/);
+    await page.mouse.click(at(3), box.y);
+    assert.strictEqual(await page.textContent('[aria-selected=true]'), 'Steps');
+    await page.mouse.click(at(14), box.y);
+    assert.strictEqual(await page.textContent('[aria-selected=true]'), 'Timeline');
+}
+
 async function checkFluid(browser) {
-    for (const [look, options] of [['light', {}], ['dark', {colorScheme: 'dark'}],
-        ['phone', {viewport: {width: 390, height: 800}}]]) {
-        const page = await openPage(browser, inFolder('fluid.html'), options);
-        await openTab(page, 'flame');
+    const page = await openPage(browser, inFolder('fluid.html'));
+    await openTab(page, 'flame');
+    for (const look of ['phone', 'light']) {
+        await setLook(page, look);
+        await drawn(page);
         await framesAreTheTree(page, readRows('fluid-tree'));
-        await screenshot(page, `fluid-flame-${look}`);
-        await openTab(page, 'name');
-        await screenshot(page, `fluid-name-${look}`);
-        const overflow = await page.evaluate(() =>
-            document.documentElement.scrollWidth - document.documentElement.clientWidth);
-        assert(overflow <= 0, `the page (${look}) is ${overflow} pixels too wide`);
-        await closePage(page);
     }
+    await runHasItsWindow(page);
+    await closePage(page);
 }
 
 async function main() {

@@ -6,11 +6,13 @@ import gzip
 import io
 import json
 import os
+import re
 import shutil
 import sqlite3
 import subprocess
 import sys
 import tempfile
+from collections import Counter
 
 import nsys_file
 import run_model
@@ -74,15 +76,71 @@ def check(what, path, truth, has_waits=True):
         fail(f"{what}: {info['waits']} waits instead of {truth['waits']}")
 
 
+def split_rows(path, report, *columns):
+    """How often each set of these columns occurs in the rows of launches or arguments."""
+    text = run("report", "--" + report, "--by-arguments", "--csv", "--rows", "all", path)
+    counts = Counter()
+    for row in csv.DictReader(io.StringIO(text.split("\n\n")[0].replace("\r", ""))):
+        counts[tuple(row[column] for column in columns[1:])] += int(row[columns[0]])
+    return counts
+
+
+def check_split(what, path, made, is_known=lambda work: True):
+    """Shapes of inputs and of launches. `is_known`: the file tells which launch a kernel is of."""
+    grids = Counter((work.name, ",".join(map(str, work.grid)) if is_known(work) else "")
+                    for work in made.works if work.grid)
+    if split_rows(path, "kernels", "count", "full_name", "grid") != grids:
+        fail(f"{what}: other grids than {grids}")
+    shapes = Counter(f"shapes={span.args['Input Dims']}" for thread in made.threads
+                     for span in thread.spans() if span.args)
+    found = split_rows(path, "scopes", "calls", "name", "arguments")
+    if {text: count for (name, text), count in found.items() if name == "aten::mm"} != shapes:
+        fail(f"{what}: other arguments than {shapes}")
+
+
+def exported(path, table):
+    """The rows of one of the tables that `takt export --csv` writes."""
+    with tempfile.TemporaryDirectory() as folder:
+        run("export", "--csv", "-o", folder, path)
+        with open(f"{folder}/{table}.csv", encoding="utf-8", newline="") as file:
+            return list(csv.DictReader(file))
+
+
+def check_two(path, seed):
+    """Two processes that each count their calls from 1."""
+    two = run_model.Run(seed, processes=2)
+    truth = run_model.truth(two, names_process=False)
+    launched = Counter(work.correlation for work in two.works if work.grid)
+    for dialect in "2025", "rocm":
+        torch_file.Writer(two, dialect).write(path + "two.json")
+        check(f"torch {dialect}, two processes, seed {seed}", path + "two.json", truth)
+    check_split(f"two processes, seed {seed}", path + "two.json", two,
+                lambda work: launched[work.correlation] == 1)
+    nsys_file.write(two, path + "two.sqlite")
+    check(f"nsys, two processes, seed {seed}", path + "two.sqlite", run_model.truth(two))
+    found = Counter((row["name"], row["category"]) for row in exported(path + "two.sqlite", "spans"))
+    for process in {thread.process for thread in two.threads}:
+        wanted = sum(span.name == "optimizer" for thread in two.threads for span in thread.spans()
+                     if thread.process == process)
+        if found["optimizer", f"lib {process}"] != wanted:
+            fail(f"nsys, two processes, seed {seed}: domains {found}, not {wanted} of {process}")
+    nsys_file.write(two, path + "two.sqlite", machines=True)
+    check(f"nsys, two machines, seed {seed}", path + "two.sqlite", run_model.truth(two))
+
+
 def main(folder):
     path = folder + "/"
-    for seed in range(int(os.environ.get("TEST_SEEDS", "3"))):
+    for seed in range(int(os.environ.get("TEST_SEEDS", "1" if os.environ.get("SAN") else "3"))):
         for dialect in "2025", "2021", "wild", "rocm":
             made = run_model.Run(seed, grain=1000 if dialect == "2021" else 1)
             truth = run_model.truth(made)
             name = f"{path}{dialect}.json"
             torch_file.Writer(made, dialect).write(name)
             check(f"torch {dialect}, seed {seed}", name, truth, dialect != "2021")
+            if seed == 0:
+                check_split(f"torch {dialect}", name, made)
+            if seed == 0 and dialect != "wild" and "cuda:0 NVIDIA A100" not in run("info", name):
+                fail(f"torch {dialect}: the device has no name")
         torch_file.Writer(made, "wild").write(path + "list.json")
         check(f"torch list, seed {seed}", path + "list.json", truth)
         with open(name, "rb") as plain, gzip.open(name + ".gz", "wb") as packed:
@@ -92,12 +150,7 @@ def main(folder):
         check(f"nsys, seed {seed}", path + "a.sqlite", truth)
         nsys_file.write(made, path + "old.sqlite", old=True)
         check(f"nsys old, seed {seed}", path + "old.sqlite", truth, False)
-        two = run_model.Run(seed, processes=2)
-        torch_file.Writer(two, "2025").write(path + "two.json")
-        check(f"torch, two processes, seed {seed}", path + "two.json",
-              run_model.truth(two, names_process=False))
-        nsys_file.write(two, path + "two.sqlite")
-        check(f"nsys, two processes, seed {seed}", path + "two.sqlite", run_model.truth(two))
+        check_two(path, seed)
 
 
 ODD = """{"traceEvents": [
@@ -116,54 +169,188 @@ ODD = """{"traceEvents": [
 {"ph": "X", "cat": "cuda_runtime", "name": "cudaLaunchKernel", "pid": 9, "tid": 9, "ts": 112,
  "dur": 1, "args": {"correlation": 3}},
 {"ph": "X", "cat": "kernel", "name": "k(int)", "pid": 0, "tid": 7, "ts": 112.5, "dur": 2.0005,
- "args": {"device": 0, "stream": 7, "correlation": 3, "External id": 77}}
+ "args": {"device": 0, "stream": 7, "correlation": 3, "External id": 77}},
+{"ph": "X", "cat": "kernel", "name": "k(int)", "pid": 0, "tid": 7, "ts": 115, "dur": 1,
+ "args": {"device": 0, "stream": 7, "correlation": 4294967299}}
 ]}
 """
 
 
 def check_odd(path):
-    """A file written by hand: frames of Python, memory, unknown categories, the launching scope."""
+    """A file written by hand: frames of Python, memory, unknown categories, the launching scope;
+    4294967299 is 3 in 32 bits."""
     with open(path, "w", encoding="utf-8") as file:
         file.write(ODD)
     compare("odd: scopes", {
         "forward": dict(self_cpu_ns=40000, cpu_total_ns=50000, self_cuda_ns=0, cuda_total_ns=2001),
         "inner": dict(self_cpu_ns=9000, cpu_total_ns=10000, self_cuda_ns=2001, cuda_total_ns=2001),
         "cudaLaunchKernel": dict(calls=1)}, table(path, "scopes", "name", "--all"))
+    tasks = table(path, "tasks", "task")
+    compare("odd: tasks", {"optimizer": dict(track="cuda:1 annotations", total_ns=5000)}, tasks)
     memory = table(path, "memory", "device")
     compare("odd: memory", {"cuda:0": dict(peak_bytes=6600001000, current_bytes=6600000000,
                                            allocations=1, frees=1)}, memory)
-    folder = os.path.dirname(path) + "/csv"
-    os.mkdir(folder)
-    run("export", "--csv", "-o", folder, path)
-    with open(folder + "/spans.csv", encoding="utf-8", newline="") as file:
-        places = {row["name"]: (row["file"], row["line"]) for row in csv.DictReader(file)}
+    places = {row["name"]: (row["file"], row["line"]) for row in exported(path, "spans")}
     if places["forward"] != ("model/train.py", "120"):
         fail(f"odd: the Python function is at {places['forward']}")
     info = json.loads(run("info", "--json", path))
     info = info[0] if isinstance(info, list) else info
-    if {name: n for name, n in info["losses"].items() if n} != {"clock": 1}:
+    if {name: n for name, n in info["losses"].items() if n} != {"clock": 1, "unattributed": 1}:
         fail(f"odd: losses {info['losses']}")
     if "unknown" not in run("info", path):
         fail("odd: what the file does not tell is not unknown")
 
 
+# Two processes that are named by texts and share a correlation id, numbers with exponents, an event
+# without a time, and one that stands twice.
+TEXTS = """{"traceEvents": [
+{"ph": "X", "cat": "cpu_op", "name": "a", "pid": "rank 0", "tid": "main", "ts": 1e2, "dur": 5E+1},
+{"ph": "X", "cat": "cuda_runtime", "name": "cudaLaunchKernel", "pid": "rank 0", "tid": "main",
+ "ts": 110, "dur": 1, "args": {"correlation": 3}},
+{"ph": "X", "cat": "cpu_op", "name": "b", "pid": "rank 1", "tid": "main", "ts": 100, "dur": 50},
+{"ph": "X", "cat": "cuda_runtime", "name": "cudaLaunchKernel", "pid": "rank 1", "tid": "main",
+ "ts": 110, "dur": 1, "args": {"correlation": 3}},
+{"ph": "X", "cat": "cpu_op", "name": "c", "pid": -1, "tid": -2, "ts": 100, "dur": 50},
+{"ph": "X", "cat": "cpu_op", "name": "c", "pid": -1, "tid": -2, "ts": 100, "dur": 50},
+{"ph": "X", "cat": "cpu_op", "name": "d", "pid": -1, "tid": -2, "dur": 50},
+{"ph": "X", "cat": "kernel", "name": "k(int)", "pid": 0, "tid": 7, "ts": 112, "dur": 2,
+ "args": {"device": 0, "stream": 7, "correlation": 3}}
+]}
+"""
+
+
+def check_texts(path):
+    with open(path, "w", encoding="utf-8") as file:
+        file.write(TEXTS)
+    compare("texts: scopes", {
+        "a": dict(self_cpu_ns=49000, cpu_total_ns=50000, cuda_total_ns=0),
+        "b": dict(self_cpu_ns=49000, cpu_total_ns=50000, cuda_total_ns=0),
+        "c": dict(calls=2, self_cpu_ns=50000, cpu_total_ns=50000),
+        "cudaLaunchKernel": dict(calls=2)}, table(path, "scopes", "name", "--all"))
+    info = json.loads(run("info", "--json", path))
+    info = info[0] if isinstance(info, list) else info
+    if {name: n for name, n in info["losses"].items() if n} != {"unattributed": 1,
+                                                                "skipped events": 1}:
+        fail(f"texts: losses {info['losses']}")
+    text = run("info", path)
+    for words in "main, process rank 0: 2 spans", "main, process rank 1: 2", "-2, process -1: 2":
+        if words not in text:
+            fail(f"texts: no {words!r} in {text}")
+
+
+def damage(folder, name, statement):
+    """A file of Nsight Systems' after a statement of SQL."""
+    nsys_file.write(run_model.Run(1), f"{folder}/{name}")
+    db = sqlite3.connect(f"{folder}/{name}")
+    db.execute(statement)
+    db.close()
+
+
+# Rows that a table may have but that are no events: no time, a text, a negative time, an end before
+# the begin, a device that cannot be. The other events stay as they are.
+ODD_ROWS = """
+INSERT INTO CUPTI_ACTIVITY_KIND_RUNTIME VALUES (NULL, 5, 1, 9, 1, 0), ('soon', 5, 1, 9, 1, 0),
+    (5, NULL, 1, 9, 1, 0), (-5, 5, 1, 9, 1, 0), (9, 5, 1, 9, 1, 0);
+INSERT INTO NVTX_EVENTS VALUES (NULL, NULL, 59, 1, 'a', NULL, 0), (-1, NULL, 59, 1, 'b', NULL, 0),
+    (-1, NULL, 34, 1, 'mark', NULL, 0), (X'FF', 7, 60, 1, 'free', NULL, 0);
+INSERT INTO CUPTI_ACTIVITY_KIND_MEMSET VALUES (1, 2, -1, 1, 7, 9, NULL, 1, 2),
+    (1, 2, NULL, 1, 7, 9, NULL, 1, 2), (1, 2, 4294967296, 1, 7, 9, NULL, 1, 2);
+"""
+
+
+def check_odd_rows(path):
+    made = run_model.Run(2)
+    truth = run_model.truth(made)
+    nsys_file.write(made, path)
+    db = sqlite3.connect(path)
+    db.executescript(ODD_ROWS)
+    db.close()
+    truth["losses"]["skipped events"] = 3 + 2 + 3
+    truth["losses"]["clock"] = 2 + 2
+    check("odd rows", path, truth)
+    if " \n" in run("info", path):
+        fail("odd rows: devices without a name have a blank behind them")
+
+
+# Copies and graphs by kind: the columns that a file has for each, and what they are in Takt.
+KINDS = [("MEMCPY", {"copyKind": 1, "srcKind": 0, "dstKind": 2}, "HtoD pageable device "),
+         ("MEMCPY", {"copyKind": 2, "srcKind": 2, "dstKind": 1}, "DtoH device pinned "),
+         ("MEMCPY", {"copyKind": 8, "srcKind": 2, "dstKind": 2}, "DtoD device device "),
+         ("MEMCPY", {"copyKind": 11}, "HtoD managed managed "),
+         ("MEMCPY", {"copyKind": 12}, "DtoH managed managed "),
+         ("MEMCPY", {"copyKind": 13}, "DtoD managed managed "),
+         ("GRAPH_TRACE", {"graphExecId": 9, "graphId": 8}, "   9"),
+         ("GRAPH_TRACE", {"graphId": 8}, "   8")]
+
+
+def check_kinds(path):
+    db = sqlite3.connect(path)
+    db.execute("CREATE TABLE StringIds (id INT, value TEXT)")
+    for name, columns in (("MEMCPY", "copyKind, srcKind, dstKind"), ("GRAPH_TRACE", "graphExecId, graphId")):
+        db.execute(f"CREATE TABLE CUPTI_ACTIVITY_KIND_{name} (start, end, deviceId, contextId, streamId, "
+                   f"correlationId, globalPid, {columns})")
+    for number, (name, values, _) in enumerate(KINDS, 1):
+        row = {"start": 1000 * number, "end": 1000 * number + 10 + number, "deviceId": 0, "contextId": 1,
+               "streamId": 7, "correlationId": number, "globalPid": nsys_file.global_id(4), **values}
+        db.execute(f"INSERT INTO CUPTI_ACTIVITY_KIND_{name} ({','.join(row)}) "
+                   f"VALUES ({','.join('?' * len(row))})", list(row.values()))
+    db.commit()
+    db.close()
+    columns = ("copy_kind", "source_memory", "target_memory", "graph")
+    found = [(row["duration_ns"], " ".join(row[column] for column in columns))
+             for row in exported(path, "activities")]
+    wanted = [(str(10 + number), words) for number, (_, _, words) in enumerate(KINDS, 1)]
+    if found != wanted:
+        fail(f"kinds of copies and graphs: {found} instead of {wanted}")
+
+
+ENDLESS = """CREATE VIEW CUPTI_ACTIVITY_KIND_DRIVER AS
+WITH RECURSIVE n(start) AS (SELECT 1 UNION ALL SELECT start + 1 FROM n)
+SELECT start, 0 AS "end", 1 AS globalTid, 0 AS correlationId, 0 AS nameId FROM n"""
+
+
+def check_large(path, large):
+    """An event that does not fit is left out, as is told; `large` is packed."""
+    event = b'{"ph": "X", "name": "a", "pid": 1, "tid": 1, "ts": 5, "dur": 1}'
+    with open(path, "wb") as file:
+        file.write(gzip.compress(b"[" + event + b',\n{"ph": "X", "name": "') + large +
+                   gzip.compress(b'"},\n' + event + b"\n]"))
+    done = subprocess.run([takt, "info", "--json", path], capture_output=True, text=True)
+    words = f"takt: {path}: byte {len(event) + 3}: left out an event of more than 256 MiB\n"
+    info = json.loads(done.stdout)
+    losses = {name: count for name, count in info["losses"].items() if count}
+    if done.returncode or done.stderr != words or losses != {"skipped events": 1}:
+        fail(f"a large event: status {done.returncode}, {losses}: {done.stderr}")
+    if info["spans"] != 2:
+        fail(f"a large event: {info['spans']} spans around it")
+
+
 def check_refused(folder):
     """What cannot be read says why, in a line that helps."""
+    large = gzip.compress(b"a" * (260 << 20), 1)
+    check_large(folder + "/large.json.gz", large)
     db = sqlite3.connect(folder + "/other.sqlite")
     db.execute("CREATE TABLE t (a)")
     db.close()
-    made = run_model.Run(1)
-    nsys_file.write(made, folder + "/column.sqlite")
-    db = sqlite3.connect(folder + "/column.sqlite")
-    db.execute("ALTER TABLE CUPTI_ACTIVITY_KIND_KERNEL DROP COLUMN correlationId")
-    db.close()
+    damage(folder, "column.sqlite",
+           "ALTER TABLE CUPTI_ACTIVITY_KIND_KERNEL DROP COLUMN correlationId")
+    damage(folder, "endless.sqlite", ENDLESS)
+    with open(folder + "/column.sqlite", "rb") as file:
+        database = file.read()
     for name, content, words in (
             ("run.nsys-rep", b"\0\1\2", "nsys export --type sqlite"),
             ("a.json", b'{"samples": [1, 2]}', "traceEvents"),
             ("b.json", b'{"samples" [1, 2]}', "byte 1"),
+            ("c.json", b"[1, 2, 3]", "byte 1: JSON without events"),
+            ("d.json", b'[{"a": 1}]', "JSON without events"),
             ("foreign.pftrace", b"\x0a\x10\x08\x01" + bytes(40), "not a trace that Takt wrote"),
             ("other.sqlite", None, "nsys export"),
-            ("column.sqlite", None, "CUPTI_ACTIVITY_KIND_KERNEL has no column correlationId")):
+            ("column.sqlite", None, "CUPTI_ACTIVITY_KIND_KERNEL has no column correlationId"),
+            ("endless.sqlite", None, "table CUPTI_ACTIVITY_KIND_DRIVER"),
+            ("cut.sqlite", database[:len(database) // 2], "damaged or cut off"),
+            ("packed.sqlite", gzip.compress(database), "unpack it first"),
+            ("long.json.gz", gzip.compress(b'{"a": "') + large, "256 MiB"),
+            ("utf16.json", "[]".encode("utf-16"), "save it as UTF-8")):
         if content is not None:
             with open(f"{folder}/{name}", "wb") as file:
                 file.write(content)
@@ -172,9 +359,48 @@ def check_refused(folder):
             fail(f"{name}: status {done.returncode}: {done.stderr}")
 
 
+# A run of Takt's own with a scope that the imported ones have, too.
+OWN = """run own
+thread main
+step 0 9000
+span -1 0 0 900 aten::mm
+"""
+
+
+def check_against_own(folder):
+    """Names in common are compared; what stands in the way of a verdict is told."""
+    own = folder + "/own.pftrace"
+    subprocess.run([os.environ["TAKT_BUILD"] + "/test/cli/prog_trace", own], input=OWN, text=True,
+                   check=True)
+    made = run_model.Run(1)
+    torch_file.Writer(made, "2025").write(folder + "/torch.json")
+    nsys_file.write(made, folder + "/nsys.sqlite")
+    for name, backend in ("torch.json", "torch.profiler"), ("nsys.sqlite", "Nsight Systems"):
+        other = f"{folder}/{name}"
+        rows = json.loads(run("diff", "--json", "--rows", "all", own, other))["rows"]
+        calls = {row["name"]: (row["calls_a"], row["calls_b"]) for row in rows
+                 if row["kind"] == "scope"}
+        wanted = run_model.truth(made)["scopes"]["aten::mm"]["calls"]
+        if calls["aten::mm"] != (1, wanted):
+            fail(f"own and {name}: aten::mm is called {calls['aten::mm']}, not {(1, wanted)}")
+        done = subprocess.run([takt, "check", "--against", own, other], capture_output=True, text=True)
+        for words in (f"backends differ: none in A, {backend} (imported) in B",
+                      "devices differ: none in A, cuda:0"):
+            if done.returncode != 2 or f"not comparable: {words}" not in done.stdout:
+                fail(f"own and {name}: {done.returncode}: no {words!r} in {done.stdout}")
+        done = subprocess.run([takt, "check", "--allow-different", "--against", own, other],
+                              capture_output=True, text=True)
+        if done.returncode == 2 or not re.search("^(passed|FAILED|UNDECIDED):", done.stdout, re.M):
+            fail(f"own and {name}, allowed: {done.returncode}: {done.stdout}")
+
+
 with tempfile.TemporaryDirectory() as scratch:
     main(scratch)
+    check_against_own(scratch)
     check_odd(scratch + "/odd.json")
+    check_texts(scratch + "/texts.json")
+    check_odd_rows(scratch + "/rows.sqlite")
+    check_kinds(scratch + "/kinds.sqlite")
     check_refused(scratch)
 if failures:
     sys.exit(f"{failures} failures")

@@ -133,6 +133,30 @@ TEST(a_broken_event_costs_itself)
     }
 }
 
+/* Nothing follows the broken event but the end of the file, which is there. */
+TEST(a_broken_event_at_the_end_is_no_cut)
+{
+    static char text[8192], broken[8192];
+    make_file(text, sizeof text);
+    const char *at = strstr(text, "\"n11\"");
+    assert_non_null(at);
+    int size = snprintf(broken, sizeof broken, "%.*s\"n11%s", (int)(at - text), text, at + 5);
+    for (size_t step = 1; step < 9000; step = 20 * step) {
+        takt_trace *trace = read_text(broken, (size_t)size, step);
+        assert_non_null(trace);
+        assert_int_equal(content(trace), EVENTS - 1);
+        assert_int_equal(takt_trace_loss(trace, TAKT_LOSS_SKIPPED_EVENTS), 1);
+        assert_int_equal(trace->facts.ending, TAKT_ENDING_WHOLE);
+        takt_trace_release(trace);
+    }
+    for (size_t cut = 1; cut < 60; cut++) {
+        takt_trace *trace = read_text(broken, (size_t)size - cut, 64);
+        assert_non_null(trace);
+        assert_true(content(trace) < EVENTS && losses(trace) > 0);
+        takt_trace_release(trace);
+    }
+}
+
 TEST(a_negative_duration_is_a_fault_of_the_clock)
 {
     static const char text[] =

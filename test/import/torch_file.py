@@ -106,7 +106,8 @@ class Writer:
                 file.write('{"schemaVersion": 1,\n"traceEvents": [\n' + text +
                            f',\n],\n"baseTimeNanoseconds": {BASE},\n}}\n')
             else:
-                file.write('{\n  "schemaVersion": 1,\n  "deviceProperties": [\n'
+                key = "computeProperties" if self.old else "deviceProperties"
+                file.write(f'{{\n  "schemaVersion": 1,\n  "{key}": [\n'
                            '    {"id": 0, "name": "NVIDIA A100", "numSms": 108,'
                            ' "computeMajor": 8, "computeMinor": 0}\n  ],\n'
                            f'  "baseTimeNanoseconds": {BASE},\n'

@@ -18,7 +18,7 @@ install() {
 # Runs the program $1, which must tell its version and need libtakt.so or, when $2 is static, not.
 expect() {
     local needed=shared version text
-    readelf -d "$1" | grep -q 'NEEDED.*libtakt' || needed=static
+    grep -q 'NEEDED.*libtakt' <<<"$(readelf -d "$1")" || needed=static
     [ $needed = "$2" ] || { echo "$1 is linked $needed, not $2" && exit 1; }
     version=$(sed -n 's/^Version: //p' "$PKG_CONFIG_PATH/takt.pc")
     text=$(LD_LIBRARY_PATH=$stage$prefix/lib "$1")

@@ -9,7 +9,7 @@ for home in "${CUDA_HOME-}" /usr/local/cuda; do
     [ ! -x "$nvcc" ] || break
 done
 [ -x "$nvcc" ] || { echo "no nvcc here (CUDA_HOME)" && exit 77; }
-"$nvcc" --version | grep -q 'release 13\.' || { echo "nvcc is not of CUDA 13" && exit 77; }
+grep -q 'release 13\.' <<<"$("$nvcc" --version)" || { echo "nvcc is not of CUDA 13" && exit 77; }
 
 cat >"$TMPDIR/expected" <<'END'
 launches: 0.170000 ms

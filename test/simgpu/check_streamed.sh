@@ -49,14 +49,40 @@ said = int(sys.argv[2])
 steps = info["steps"]
 assert info["ending"] == "killed", info["ending"]
 assert 0 < steps <= said + 1, (steps, said)
-launches = info["activities"] + info["losses"]["incomplete"]
-assert 10 * steps <= launches <= 10 * (said + 1), (launches, steps, said)
+launches = info["activities"] + info["losses"]["incomplete"] # with two copies of a read of timers
+assert 12 * steps <= launches <= 12 * (said + 1), (launches, steps, said)
 assert info["activities"] > 0, info["activities"]
 assert info["losses"]["no activity"] == 0 and info["losses"]["unattributed"] == 0, info["losses"]
 assert 0 < info["memory_events"] <= 2 * (said + 1), info["memory_events"]
 assert info["cost_ns"] > 0
 assert info["device_uncertainty_ns"] > 0
 assert info["begin_ns"] < info["known_until_ns"] <= info["begin_ns"] + info["wall_ns"]
+EOF
+
+# Blocks of timers inside kernels: prog_streamed numbers them like steps, and their phase takes as many
+# cycles. They may be ahead of the steps, and the kernels of the last ones missing.
+python3 - "$scratch/tables" "$scratch/info" "$said" <<'EOF' || failures=$((failures + 1))
+import csv, json, sys
+def rows(name):
+    with open(f"{sys.argv[1]}/{name}.csv", newline="") as file:
+        return list(csv.DictReader(file))
+info, said = json.load(open(sys.argv[2])), int(sys.argv[3])
+steps = info["steps"]
+blocks, kernels = rows("blocks"), {row["id"]: row for row in rows("activities")}
+numbers = sorted(int(row["block"]) for row in blocks)
+assert numbers == list(range(len(blocks))), numbers
+assert steps - 1 <= len(blocks) <= said + 1, (len(blocks), steps, said)
+phases = {row["block"]: (row["name"], int(row["cycles"])) for row in rows("phases")}
+for row in blocks:
+    number = int(row["block"])
+    assert phases[row["id"]] == (("even", "odd")[number % 2], number), (row, phases[row["id"]])
+    assert row["launch"] == "known", row
+placed = [(row, kernels[row["activity"]]) for row in blocks if row["activity"]]
+missing = info["losses"]["incomplete"]
+assert len(placed) >= steps - 1 - missing, (len(placed), steps, missing)
+for row, kernel in placed:
+    assert row["kernel"] == kernel["name"] and row["correlation"] == kernel["correlation"], row
+    assert int(kernel["begin_ns"]) <= int(row["begin_ns"]) <= int(kernel["end_ns"]), (row, kernel)
 EOF
 
 killed summary

@@ -1,6 +1,7 @@
 #!/bin/bash
 # What devices did, as tables: each view of an exported database is the report of its name, the same
-# is in the files of CSV, and speedscope's frames add up to the report of activities.
+# is in the files of CSV, and speedscope's frames add up to the report of activities. Waits, flows and
+# XSpace are what the program's own books say.
 . "${0%/*}/../support/lib_script.sh"
 need python3
 python3 -c 'import sqlite3; assert sqlite3.sqlite_version_info >= (3, 28)' 2>/dev/null ||
@@ -25,12 +26,14 @@ for gate in 30 120 480 1500; do
 done
 [ -s $trace ] || { echo "prog_truth wrote no trace" && tail -n 5 printed && exit 1; }
 
-"$takt" export --sqlite --csv --speedscope $trace >printed 2>errors || {
+"$takt" export --sqlite --csv --speedscope --xplane $trace >printed 2>errors || {
     grep -q 'built without SQLite' errors && echo "takt was built without SQLite" && exit 77
     fail "takt export fails: $(cat errors)"
 }
 python3 "$support/compare_tables.py" "$takt" $trace truth.0.db truth.0-csv >compared 2>&1 ||
     fail "$(cat compared)"
+python3 "$root/test/simgpu/truth_tables.py" books truth.0.db truth.0.xplane.pb >true 2>&1 ||
+    fail "$(cat true)"
 "$takt" report --gaps --json $trace >gaps.json
 python3 "$support/table_questions.py" gaps truth.0.db "$root/docs/exports.md" gaps.json ||
     fail "the page's longest gaps are not the report's"
@@ -43,4 +46,4 @@ for row in sorted(json.load(sys.stdin)["rows"], key=lambda row: row["activity"])
 same "speedscope against the table of activities" activities speedscope
 [ "$(wc -l <speedscope)" -gt 5 ] || fail "there are only $(wc -l <speedscope) kinds of activities"
 
-finish "$(cat compared)"
+finish "$(cat compared); $(cat true)"

@@ -93,25 +93,30 @@ def read_times(cycle, folder):
 def truth_of(cycle, perfetto, chrome, got):
     """Every report of the cycle as it should be."""
     steps = truth_host.all_steps(checks, cycle, perfetto)
+    slowest = truth_host.slowest_step(checks, cycle, perfetto, steps)
     begin = perfetto.fact("begin_ns")
     recorded = [(first - begin, last - begin) for first, last in perfetto.steps]
     if chrome:
         checks.equal("chrome", "steps", chrome.steps, recorded)
     changes = truth_memory.check_changes(checks.equal, cycle, chrome) if chrome else {}
-    threads = truth_threads.Threads(chrome) if chrome else None
+    if chrome:
+        threads = truth_threads.Threads(chrome)
+    else:
+        threads = truth_threads.FoldedThreads(perfetto)
+        threads.check(checks, cycle)
     reports = {
         "scopes": truth_host.scopes(cycle, threads),
         "scopes.all": truth_host.scopes_all(cycle, threads),
         "tree": truth_host.tree(cycle, False), "tree.all": truth_host.tree(cycle, True),
-        "api": truth_host.api(cycle), "steps": truth_host.steps(cycle, recorded, steps),
+        "api": truth_host.api(cycle), "steps": truth_host.steps(cycle, recorded, steps, slowest),
         "activities": truth_devices.activities(cycle), "devices": truth_devices.devices(cycle),
         "kernels": truth_devices.kernels(cycle), "ops": truth_devices.ops(cycle),
+        "threads": truth_threads.threads(cycle, threads),
         "memory": truth_memory.memory(cycle, got["memory"], changes)}
     rows = {}
     if chrome:
         recording = truth_gaps.Recording(cycle, chrome)
         rows = truth_gaps.rows_of(recording)
-        reports["threads"] = truth_threads.threads(cycle, threads)
         reports["timeline"] = truth_devices.timeline(cycle)
         reports["gaps"] = truth_gaps.gaps(cycle, recording, rows)
         reports["launches"] = truth_gaps.launches(cycle, recording, rows)

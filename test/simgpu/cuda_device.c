@@ -149,6 +149,8 @@ static int attribute_of(const sim_device_info *info, int device, int attribute)
         return (int)info->shared_per_multiprocessor;
     case 82:
         return (int)info->registers_per_multiprocessor;
+    case 87:
+        return 64; /* single to double precision */
     case 97:
         return (int)info->shared_per_block_optin;
     case 106:

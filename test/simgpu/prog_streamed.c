@@ -3,11 +3,13 @@
  *     prog_streamed DIRECTORY MODE [STEPS [MAX_MEMORY_KIB]]
  *
  * MODE is trace, summary or both. Each step has scopes, KERNELS launches in a scope of their own,
- * an allocation of 1 MiB and its free, counters and arguments. With STEPS 0 it goes on until it is
- * killed and prints a line for each step that is over. Otherwise it stops the profiler and compares
- * the trace it is given with what it has done, which it knows: ends with 1 if something is wrong.
+ * the first with timers inside, an allocation of 1 MiB and its free, counters and arguments. With
+ * STEPS 0 it goes on until it is killed and prints a line for each step that is over. Otherwise it
+ * stops the profiler and compares the trace it is given with what it has done, which it knows: ends
+ * with 1 if something is wrong.
  */
 #include "simgpu/driver.h"
+#include "simgpu/kernel_lanes.h"
 #include "simgpu/stand_in.h"
 
 #include "record/log.h"
@@ -74,7 +76,19 @@ static void wait_for_stream(void)
         sched_yield();
 }
 
-static void step(CUfunction kernel, CUstream stream)
+static takt_device_timers *timers;
+
+/* A kernel with one block, whose number is the step's; its phase takes as many cycles. */
+static void launch_timed(CUfunction kernel, CUstream stream, uint32_t number)
+{
+    takt_device_view view = takt_device_timers_view(timers);
+    CHECK(cuLaunchKernel(kernel, 1, 1, 1, 64, 1, 1, 0, stream, NULL, NULL));
+    takt_device_segment *segment = attach(view, number, unix_ns());
+    if (segment)
+        end_phase(view, segment, number % 2, 10, number, number);
+}
+
+static void step(CUfunction kernel, CUstream stream, uint32_t number)
 {
     CUdeviceptr memory;
     TAKT_SCOPE("step");
@@ -84,7 +98,8 @@ static void step(CUfunction kernel, CUstream stream)
     {
         TAKT_SCOPE("launching");
         CHECK(cuMemAlloc_v2(&memory, MIB));
-        for (int i = 0; i < KERNELS; i++)
+        launch_timed(kernel, stream, number);
+        for (int i = 1; i < KERNELS; i++)
             CHECK(cuLaunchKernel(kernel, 1, 1, 1, 64, 1, 1, 0, stream, NULL, NULL));
         CHECK(cuStreamSynchronize(stream));
         CHECK(cuMemFree_v2(memory));
@@ -136,6 +151,29 @@ static void check_devices(const takt_trace *trace, uint64_t steps)
     EXPECT(trace->facts.device_uncertainty_ns > 0, true);
 }
 
+static void check_phases(const takt_trace *trace, uint64_t steps)
+{
+    uint64_t known = 0, in_kernel = 0, blocks = 0, cycles = 0;
+    for (size_t i = 0; i < trace->phase_segments.count; i++) {
+        const tkt_phase_segment *segment = &trace->phase_segments.items[i];
+        const tkt_phase_record *record = &trace->phase_records.items[segment->first_record];
+        const tkt_activity *kernel = segment->activity == TKT_NO_ACTIVITY
+                                         ? NULL
+                                         : &trace->activities.items[segment->activity];
+        known += segment->launch == TKT_LAUNCH_KNOWN;
+        in_kernel += kernel && segment->begin_ns >= kernel->begin_ns &&
+                     segment->begin_ns <= kernel->end_ns &&
+                     is_within(trace, kernel->track, kernel->scope, "launching");
+        blocks += segment->block;
+        cycles += segment->record_count == 1 ? record->cycles : 0;
+    }
+    EXPECT(trace->phase_segments.count, steps);
+    EXPECT(known, steps);
+    EXPECT(in_kernel, steps);
+    EXPECT(blocks, steps * (steps - 1) / 2);
+    EXPECT(cycles, steps * (steps - 1) / 2);
+}
+
 static void check_host(const takt_trace *trace, uint64_t steps)
 {
     uint64_t beside = atomic_load(&beside_count);
@@ -181,6 +219,7 @@ static void check_trace(const takt_trace *trace, void *user)
     if (trace->facts.has_spans) {
         check_host(trace, steps);
         check_devices(trace, steps);
+        check_phases(trace, steps);
     }
 }
 
@@ -197,6 +236,13 @@ static void set_up(CUfunction *kernel, CUstream *stream)
     CHECK(cuModuleLoadData(&module, "image"));
     CHECK(cuModuleGetFunction(kernel, module, "kernel"));
     CHECK(cuStreamCreate(stream, 1));
+    static const char *const phases[] = {"even", "odd"};
+    takt_device_timers_options options = TAKT_DEVICE_TIMERS_OPTIONS_INIT;
+    options.blocks = 64;
+    options.records = 4;
+    options.at_step = true;
+    options.stream = *stream;
+    CHECK(takt_device_timers_create(phases, 2, &options, &timers));
 }
 
 int main(int argc, char **argv)
@@ -224,7 +270,7 @@ int main(int argc, char **argv)
     CHECK(takt_profiler_start(profiler));
     CHECK(pthread_create(&thread, NULL, record_beside, NULL));
     for (uint64_t i = 0; steps == 0 || i < steps; i++) {
-        step(kernel, stream);
+        step(kernel, stream, (uint32_t)i);
         takt_profiler_step(profiler);
         if (steps == 0)
             printf("%llu\n", (unsigned long long)i + 1), fflush(stdout);

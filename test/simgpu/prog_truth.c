@@ -256,7 +256,16 @@ static void wait_for(worker *w)
     for (int i = 0; i < STREAMS; i++) {
         CHECK(cuStreamSynchronize(w->lanes[i].stream));
         note_call(w, "cuStreamSynchronize");
+        note(w, "wait", "\tstream\t%u\t0", w->lanes[i].id);
     }
+}
+
+/* A flow leads from each thread's gate to the next thread. Ids exceed what SQLite's integers hold. */
+static void flow(worker *w, int from, void (*half)(uint64_t id))
+{
+    const uint64_t id = (UINT64_C(1) << 63) + (uint64_t)(w->step * THREADS + from);
+    half(id);
+    note(w, "flow", "\t%llu\t%d", (unsigned long long)id, half == takt_flow_end);
 }
 
 /* From here on the streams' time counts from when the gate opens. */
@@ -272,8 +281,10 @@ static void close_gate(worker *w)
     for (int i = 1; i < STREAMS; i++) {
         CHECK(cuStreamWaitEvent(w->lanes[i].stream, w->opened, 0));
         note_call(w, "cuStreamWaitEvent");
+        note(w, "wait", "\tstream event\t%u\t%u", w->lanes[i].id, w->lanes[0].id);
         w->lanes[i].ready_ns = 0;
     }
+    flow(w, w->number, takt_flow_begin);
 }
 
 static void check_gate(worker *w)
@@ -511,6 +522,7 @@ static void step(worker *w)
     if (w->number != 3) /* what it launches ends in a later step */
         wait_for(w);
     pthread_barrier_wait(&launched);
+    flow(w, (w->number + THREADS - 1) % THREADS, takt_flow_end);
     if (w->number < 2)
         time_and_launch(w);
     else if (w->number == 2)

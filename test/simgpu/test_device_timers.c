@@ -3,16 +3,14 @@
  * way from there to the trace: copies on the program's stream, launches, clocks and losses. */
 #include "base/alloc.h"
 #include "simgpu/driver.h"
+#include "simgpu/kernel_lanes.h"
 #include "simgpu/profiled.h"
 #include "simgpu/sim.h"
 #include "support/test.h"
 #include "trace/model.h"
 
-#include <takt/device.h>
-
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 enum {
     BLOCKS = 8,
@@ -60,34 +58,6 @@ static void launch(const char *kernel)
     check(cuLaunchKernel(function, 4, 1, 1, 32, 1, 1, 0, stream, NULL, NULL));
 }
 
-/* ---- The kernel's part ----------------------------------------------------------------------- */
-
-static takt_device_segment *attach(takt_device_view view, uint32_t block, uint64_t global)
-{
-    uint64_t slot = view.pool->taken++ - view.pool->base;
-    if (slot >= view.segments)
-        return NULL;
-    size_t stride = sizeof(takt_device_segment) + view.records * sizeof(takt_device_record);
-    takt_device_segment *segment = (void *)((char *)(view.pool + 1) + slot * stride);
-    *segment = (takt_device_segment){.ticket = view.pool->taken,
-                                     .clock = 1000 * block,
-                                     .global = global,
-                                     .view = view.number,
-                                     .block = block,
-                                     .sm = block % 2};
-    return segment;
-}
-
-static void end_phase(takt_device_segment *segment, uint32_t phase, uint32_t begin, uint32_t cycles,
-                      uint32_t iteration)
-{
-    takt_device_record *records = (void *)(segment + 1);
-    uint32_t at = segment->count++;
-    if (at < RECORDS)
-        records[at] = (takt_device_record){segment->clock + begin, cycles,
-                                           iteration << 16 | (phase + 1) << 8};
-}
-
 /* ---- The recording --------------------------------------------------------------------------- */
 
 static const tkt_phase_segment *segment_of(uint32_t block)
@@ -115,13 +85,6 @@ static takt_profiler *start(void)
     return start_profiler((takt_profiler_options){.background = TAKT_OFF});
 }
 
-static uint64_t unix_ns(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_REALTIME, &now);
-    return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
-}
-
 /* Lanes whose clock has nothing to do with the host's are placed by their kernel. */
 TEST(lanes_lie_in_the_kernel_that_their_view_went_to)
 {
@@ -134,9 +97,9 @@ TEST(lanes_lie_in_the_kernel_that_their_view_went_to)
     uint64_t global = UINT64_C(5000000000000000000);
     takt_device_segment *late = attach(view, 3, global + 700);
     takt_device_segment *early = attach(view, 2, global);
-    end_phase(late, SECOND, 30, 40, 0);
-    end_phase(early, FIRST, 10, 20, 7);
-    end_phase(early, SECOND, 30, 5, 8);
+    end_phase(view, late, SECOND, 30, 40, 0);
+    end_phase(view, early, FIRST, 10, 20, 7);
+    end_phase(view, early, SECOND, 30, 5, 8);
     assert_int_equal(takt_device_timers_read(timers, stream), TAKT_OK);
     assert_true(view.pool->base == 2 && view.pool->taken == 2);
     stop_profiler(profiler);
@@ -187,7 +150,7 @@ TEST(steps_read_on_the_programs_stream)
     for (uint32_t i = 0; i < 3; i++) {
         takt_device_view view = takt_device_timers_view(timers);
         launch("other");
-        end_phase(attach(view, i, unix_ns()), FIRST, 0, i, 0);
+        end_phase(view, attach(view, i, unix_ns()), FIRST, 0, i, 0);
         check(cuStreamSynchronize(stream));
         assert_int_equal(takt_profiler_step(profiler), TAKT_OK);
     }
@@ -212,7 +175,7 @@ TEST(reads_never_wait_and_lose_nothing)
     for (uint32_t i = 0; i < 4; i++) {
         takt_device_view view = takt_device_timers_view(timers);
         launch("other");
-        end_phase(attach(view, i, unix_ns()), FIRST, 0, 10 + i, 0);
+        end_phase(view, attach(view, i, unix_ns()), FIRST, 0, 10 + i, 0);
         assert_int_equal(takt_device_timers_read(timers, stream), i < 2 ? TAKT_OK : TAKT_NOT_READY);
     }
     bool was_quick = takt_now_ns() - begin_ns < 90000000; /* false on a machine that is busy */
@@ -240,7 +203,7 @@ TEST(what_has_no_room_is_counted)
         assert_true((segment != NULL) == (i < BLOCKS));
         if (i == 0)
             for (uint32_t n = 0; n < RECORDS + 5; n++)
-                end_phase(segment, n == 1 ? 77 : SECOND, n, 1, n);
+                end_phase(view, segment, n == 1 ? 77 : SECOND, n, 1, n);
         if (i == 1)
             segment->ticket = 0; /* its lane had not begun to write */
         if (i == 2)
@@ -272,7 +235,7 @@ static bool launch_three(takt_device_view view, CUgraphExec graph)
         else
             launch("slow");
         uint64_t inside = unix_ns() + 1000000;
-        end_phase(attach(view, i, inside), FIRST, 0, LASTING, 0);
+        end_phase(view, attach(view, i, inside), FIRST, 0, LASTING, 0);
         is_in_time = is_in_time && inside - before < 60000000;
         check(cuStreamSynchronize(stream));
     }

@@ -223,6 +223,25 @@ TEST(declared_work_is_compared_with_the_peak)
     assert_true(result.utilization == 0 && result.flops == 0);
 }
 
+/* The stand-in computes 64 times slower in double precision. */
+TEST(the_peak_is_that_of_the_declared_precision)
+{
+    static const struct {
+        const char *precision;
+        double peak_flops;
+    } known[] = {{"", PEAK_FLOPS}, {"fp32", PEAK_FLOPS}, {"fp64", PEAK_FLOPS / 64}, {"bf16", 0}};
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
+        takt_timed result;
+        TAKT_TIMED(&result, .precision = known[i].precision) {
+            TAKT_WORK(1e6, 0);
+            launch("k");
+        }
+        assert_true(known[i].peak_flops > 0 ? is_about(result.peak_flops, known[i].peak_flops)
+                                            : result.peak_flops == 0);
+        assert_true((result.utilization > 0) == (known[i].peak_flops > 0));
+    }
+}
+
 TEST(a_timed_block_knows_the_memory_of_its_device)
 {
     enum {

@@ -557,7 +557,7 @@ TEST_WITH(launches_between_summaries_are_missing_in_none, use_first_device, NULL
                                            .mode = TAKT_MODE_SUMMARY,
                                            .schedule = {.active = 1},
                                            .on_trace = count_phantoms};
-    const int rounds = IS_SANITIZED ? 30 : 300;
+    const int rounds = FEWER(30, 300);
     sim_script("kernel=1000");
     assert_int_equal(takt_profiler_create(&options, &profiler), TAKT_OK);
     assert_int_equal(takt_profiler_start(profiler), TAKT_OK);

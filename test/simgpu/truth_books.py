@@ -52,6 +52,7 @@ class Books:
         self.tids, self.works, self.calls, self.scopes = {}, [], [], []
         self.changes, self.listed, self.boundaries = [], [], []
         self.declared, self.failed, self.arguments = [], [], {}
+        self.waits, self.flows = [], []
         for path in sorted(glob.glob(folder + "/books.*")):
             with open(path) as file:
                 for line in file:
@@ -69,13 +70,17 @@ class Books:
         elif what == "call":
             self.calls.append((step, path, fields[0], thread))
         elif what == "scope":
-            self.scopes.append((step, path))
+            self.scopes.append((step, path, thread))
         elif what == "declared":
             self.declared.append((step, path, float(fields[0]), float(fields[1])))
         elif what == "argument":
             self.arguments[path[-1], thread] = fields[0]
         elif what == "failed":
             self.failed.append((step, fields[0], int(fields[1])))
+        elif what == "wait":
+            self.waits.append((step, thread, path, fields[0], *map(int, fields[1:])))
+        elif what == "flow":
+            self.flows.append((step, thread, path, *map(int, fields)))
         elif what == "memory":
             self.changes.append(Change(step, thread, path, f"cuda:{fields[0]}",
                                        *map(int, fields[1:])))
@@ -102,7 +107,11 @@ class Cycle:
         self.has_spans = mode != "summary"
         self.works = [work for work in books.works if work.step in steps]
         self.calls = [call[1:] for call in books.calls if call[0] in steps]
-        self.paths = collections.Counter(path for step, path in books.scopes if step in steps)
+        self.paths = collections.Counter(path for step, path, _ in books.scopes if step in steps)
+        self.of_threads = collections.Counter((thread, path) for step, path, thread in books.scopes
+                                              if step in steps)
+        self.of_threads.update((call[3], call[1] + (call[2],)) for call in books.calls
+                               if call[0] in steps)
         self.changes = [change for change in books.changes if change.step in steps]
         self.declared = [work[1:] for work in books.declared if work[0] in steps]
         self.failed = [call[1:] for call in books.failed if call[0] in steps]

@@ -94,7 +94,7 @@ def table_objections(where, got, truth):
         yield from mismatches(f"{where}: {key}", row, truth.rows[key])
         place = truth.order and truth.order(truth.rows[key])
         if last is not None and place < last:
-            yield f"{where}: {key} stands behind {last}"
+            yield f"{where}: {key}, {place}, stands behind {last}"
         last = place
 
 

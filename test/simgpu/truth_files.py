@@ -22,7 +22,8 @@ class PerfettoFile:
         self.sequences = collections.defaultdict(perfetto_totals.Sequence)
         self.about, self.keys = {}, collections.defaultdict(dict)
         self.calls, self.activities = {}, []
-        self.facts, self.sites, self.nodes, self.steps = None, {}, [], []
+        self.facts, self.run, self.sites, self.nodes, self.steps = None, None, {}, [], []
+        self.threads = []
         self.twice = 0
         totals = perfetto_totals.Totals()
         for packet in perfetto_totals.read_messages(perfetto_totals.decode(path)):
@@ -43,9 +44,12 @@ class PerfettoFile:
                 self.about[number] = track
             for facts in takt["facts"]:
                 self.facts = facts
+            for run in takt["run"]:
+                self.run = run
             for site in takt["sites"]:
                 self.sites[site["iid"][0]] = site
             self.nodes += takt["nodes"]
+            self.threads += takt["threads"]
 
     def place(self, number, sequence, event, time):
         kind = event["type"][0] if event["type"] else None

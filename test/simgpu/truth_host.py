@@ -6,6 +6,7 @@ from truth_books import CYCLES, took
 from truth_compare import Report, Table
 from truth_paths import places_of_spans, self_of, without_calls
 from truth_stats import Stats, mean, percent, stats_of_message
+from truth_summary import time_text
 
 DAY_SLACK_NS = 20000  # between the time of day and Takt's clock, within a run
 
@@ -77,11 +78,9 @@ def scope_rows(cycle, places, arguments_of=lambda name, thread: ""):
 
 
 def scopes(cycle, threads):
-    """`threads` is None where there are no spans."""
     places = without_calls(cycle.places)
     _, rows = scope_rows(cycle, places)
-    if threads:
-        threads.add_spread(rows)
+    threads.add_spread(rows)
     return Report(Table(["name"], rows, lambda row: -row["cpu_total_ns"]),
                   facts=totals(cycle, self_of(places)))
 
@@ -92,8 +91,7 @@ def scopes_all(cycle, threads):
     for row, (_, kind, _) in zip(rows, found):
         row["kind"] = kind
     rows += [activity_row(cycle, *group) for group in cycle.by(lambda work: work.name).items()]
-    if threads:
-        threads.add_spread(rows)
+    threads.add_spread(rows)
     return Report(Table(["name", "kind"], rows, lambda row: -row["cuda_total_ns"]),
                   facts=totals(cycle, self_of(cycle.places)))
 
@@ -180,6 +178,30 @@ def all_steps(checks, cycle, perfetto):
     return stats
 
 
+def slowest_step(checks, cycle, perfetto, every):
+    """The number in the file, if the program's clock agrees that this step took the longest time."""
+    slowest = perfetto.run["slowest"][0]
+    number = slowest["number"][0] if slowest["number"] else 0
+    (first, last), where = cycle.books.boundaries[number:number + 2], f"cycle {cycle.number}"
+    least, most = last[0] - first[1], last[1] - first[0]
+    checks.equal(where, "time of the slowest step", slowest["duration_ns"][0], every.most)
+    checks.near(where, f"step {number}, the slowest", every.most, (least + most) / 2,
+                (most - least) / 2 + DAY_SLACK_NS)
+    return number
+
+
+def run_facts(cycle, every, slowest):
+    recorded = [step for number, steps in CYCLES.items() if number <= cycle.number
+                for step in steps]
+    missing = "" if slowest in recorded else ", not recorded"
+    line = (f"{every.count} steps, {time_text(every.total)}, "
+            f"median {time_text(every.quantile(0.5))}, "
+            f"slowest {slowest} ({time_text(every.most)}{missing})")
+    return line, {"run_steps": every.count, "run_ns": every.total,
+                  "run_recorded_steps": len(recorded), "slowest_step": slowest,
+                  "slowest_step_ns": every.most}
+
+
 def step_row(name, stats, median, p99):
     return {"steps": name, "count": stats.count, "mean_ns": mean(stats.total, stats.count),
             "median_ns": median, "p99_ns": p99, "max_ns": stats.most, "min_ns": stats.least,
@@ -192,8 +214,9 @@ def busy_in_steps(cycle, steps):
                for works in cycle.by(lambda work: work.device).values() for first, last in steps)
 
 
-def steps(cycle, recorded, every):
-    """`recorded` are begins and ends, `every` the Stats of all steps up to the recording's end."""
+def steps(cycle, recorded, every, slowest):
+    """`recorded` are begins and ends, `every` the Stats of all steps up to the recording's end,
+    `slowest` is the number of one of them."""
     times = [end - begin for begin, end in recorded]
     rows = [step_row("recorded", Stats(times), mean(sum(times), 2), None),
             step_row("all", every, every.quantile(0.5), every.p99())]
@@ -203,4 +226,6 @@ def steps(cycle, recorded, every):
         rows[0]["cuda_busy_percent"] = percent(busy_in_steps(cycle, recorded), whole)
         rows[1]["cuda_busy_percent"] = None
     order = {"recorded": 0, "all": 1}
-    return Report(Table(["steps"], rows, lambda row: order[row["steps"]]))
+    line, facts = run_facts(cycle, every, slowest)
+    return Report(Table(["steps"], rows, lambda row: order[row["steps"]]), facts=facts,
+                  headline=line)

@@ -61,15 +61,22 @@ def places_of(spans):
     return places
 
 
-def places_of_tree(perfetto):
-    """From the nodes of Perfetto's file, parents first; sites of the same name are one."""
-    paths, spans = [()], collections.defaultdict(list)
+def paths_of_nodes(perfetto):
+    """By number, from the root on; sites of the same name are one."""
+    paths = [()]
     for node in perfetto.nodes:
         site = perfetto.sites[node["site"][0]]
         kind = "call" if site["kind"] == ["CALL"] else "scope"
         paths.append(paths[node["parent"][0] if node["parent"] else 0] +
                      ((site["name"][0].decode(), kind, ""),))
-        spans[paths[-1]].append(stats_of_message(node["stats"][0]))
+    return paths
+
+
+def places_of_tree(perfetto):
+    """From the nodes of Perfetto's file, parents first."""
+    spans = collections.defaultdict(list)
+    for path, node in zip(paths_of_nodes(perfetto)[1:], perfetto.nodes):
+        spans[path].append(stats_of_message(node["stats"][0]))
     return places_of(spans)
 
 

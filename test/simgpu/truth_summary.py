@@ -265,7 +265,7 @@ def summary(cycle, reports, rows, chrome, steps):
              "self_cpu_total_ns": own,
              "self_cpu_per_wall": own / cycle.wall_ns, "calls": sum(cycle.paths.values()),
              "activities": len(cycle.works), "first_step": 4 * cycle.number + 2,
-             "self_cuda_total_ns": took(cycle.works)}
+             "self_cuda_total_ns": took(cycle.works), **reports["steps"].facts}
     if every["p99_ns"] is not None:
         facts["step_p99_ns"] = every["p99_ns"]
     if cycle.has_spans:

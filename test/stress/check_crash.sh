@@ -34,6 +34,9 @@ grep -q '(name lost)' "$scratch/report" && fail "a name is lost"
 
 # The name of a crashed run is not taken: what is there stays.
 "$takt" recover -o "$scratch/other.pftrace.gz" "$file" >/dev/null || fail "takt recover -o"
+"$takt" recover --json -o "$scratch/other.pftrace" "$file" >"$scratch/output" || fail "takt recover --json"
+grep -qE '^\{"file": ".*/other.pftrace", "spans": [0-9]+, "unfinished": [0-9]+, "incomplete": [0-9]+\}$' \
+    "$scratch/output" || fail "takt recover --json: $(cat "$scratch/output")"
 "$takt" export --perfetto --plain -o "$scratch/plain.pftrace" "$trace" >/dev/null 2>&1
 [ $? = 4 ] || fail "takt export"
 cmp -s <(gzip -dc "$scratch/other.pftrace.gz") "$scratch/plain.pftrace" ||

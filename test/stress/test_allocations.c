@@ -20,7 +20,7 @@
 enum {
     THREADS = 8,
     BLOCKS = 6000, /* of the model; live ones come to half of them */
-    CALLS = IS_SANITIZED ? 20000 : 200000
+    CALLS = FEWER(20000, 200000)
 };
 
 /* ---- The model ------------------------------------------------------------------------------- */

@@ -1,5 +1,6 @@
 /* Threads come and go by the hundred while cycles are sealed, exported and read: nothing that was
  * recorded between two steps is lost, and timers on all threads see their own activities. */
+#include "support/sanitized.h"
 #include "support/test.h"
 
 #include <takt/takt.h>
@@ -11,7 +12,7 @@
 #include <string.h>
 
 enum {
-    STEPS = 40,
+    STEPS = FEWER(16, 40),
     THREADS_A_STEP = 8,
     SCOPES_A_THREAD = 300,
     CYCLE = 3 /* steps */

@@ -10,7 +10,7 @@
 
 enum {
     THREADS = 3,
-    OPERATIONS = IS_SANITIZED ? 20000 : 120000, /* of each thread */
+    OPERATIONS = FEWER(20000, 120000), /* of each thread */
     DEEPEST = 40
 };
 
@@ -251,7 +251,7 @@ TEST(any_mode_bears_it)
  * ----------------------------------------------------------------------------- */
 
 enum {
-    PAIRS = IS_SANITIZED ? 20000 : 200000
+    PAIRS = FEWER(20000, 200000)
 };
 
 /* By kind of track: some tasks have been open since the test before. */

@@ -401,10 +401,11 @@ def event_waits(trace):
             continue
         stream, record, number = (args.get(key) for key in EVENT_FIELDS)
         need(is_integer(stream) and is_integer(record) and is_integer(number), event)
-        need((stream > 0 and record > 0) or (stream, record) == (-1, -1), event)
+        need((stream > 0 and record > 0 and number > 0) or (stream, record) == (-1, -1), event)
         if record == -1:
             continue
-        need(streams.setdefault(record, stream) == stream, "two streams of record", record)
+        need(streams.setdefault(record, (stream, number)) == (stream, number),
+             "two streams or events of record", record)
         call, waiting = calls.get(record), calls.get(args["correlation"])
         need(call is None or call["name"] in RECORDS, event, "is for", call)
         need(not call or not waiting or ns(call["ts"]) <= ns(waiting["ts"]) + ns(waiting["dur"]),
@@ -707,8 +708,8 @@ BREAKS = [
      ('"bp":"e","cat":"ac2g"', '"cat":"ac2g"'), ("8.001", "8.000")),
     ("waits", ('"Stream Sync","pid"', '"Sync","pid"'), ('"Stream Sync","stream":7',
      '"Stream Sync","stream":0')),
-    ("event_waits", ('"wait_on_stream":7,', ""), ('"wait_on_stream":7', '"wait_on_stream":-1'),
-     ('"tid":9,"ts":7.950', '"tid":9,"ts":8.150'),
+    ("event_waits", ('_event_id":1', '_event_id":0'), ('"wait_on_stream":7,', ""),
+     ('"wait_on_stream":7', '"wait_on_stream":-1'), ('"tid":9,"ts":7.950', '"tid":9,"ts":8.150'),
      ('_corr_id":6', '_corr_id":3'), ('"correlation":5', '"correlation":5,"wait_on_stream":7')),
     ("external_ids", ('"args":{"External id":5}', '"args":{}'),
      ('"External id":5,"c', '"External id":4,"c'), ('"External id":5,"c', '"c'),

@@ -18,7 +18,7 @@ import subprocess
 import sys
 
 REPORTS = ("scopes", "tree", "threads", "tasks", "counters", "steps", "api", "timeline", "activities", "devices", "kernels", "ops",
-           "memory", "gaps", "launches", "phases", "summary")
+           "memory", "gaps", "launches", "phases", "compile", "summary")
 OPTIONS = {"scopes": ["--flops"]}
 # Columns of reports that no view has, as docs/exports.md lists them.
 LEFT_OUT = {
@@ -35,6 +35,7 @@ LEFT_OUT = {
 # In this order rows of equal length stand as the report met them, which no view knows.
 TIES = {"tasks": "total_ns", "ops": "self_time_ns", "gaps_scopes": "idle_ns", "gaps_longest": "gap_ns",
         "gaps_stream_gaps": "gap_ns", "launches_missing": "count",
+        "compile": "self_ns", "compile_loading": "total_ns",
         "memory_jumps": "bytes", "memory_scopes": "cuda_memory_bytes"}
 ESTIMATES = re.compile(r".*(median|p99)_ns")
 

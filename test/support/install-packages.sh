@@ -14,7 +14,7 @@ check)
     packages="$packages g++ pkg-config cmake libcmocka-dev libjansson-dev python3"
     packages="$packages protobuf-compiler clang libclang-rt-dev"
     packages="$packages libsqlite3-dev sqlite3 libmicrohttpd-dev libdw-dev"
-    packages="$packages chromium valgrind abigail-tools"
+    packages="$packages chromium-headless-shell valgrind abigail-tools"
     command -v npm >/dev/null || packages="$packages nodejs npm" # other packages bring both, too
     ;;
 aarch64) packages="make pkg-config gcc-aarch64-linux-gnu g++-aarch64-linux-gnu qemu-user" ;;

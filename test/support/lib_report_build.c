@@ -165,11 +165,16 @@ void build_all_step(takt_trace *trace, uint64_t duration_ns)
         tkt_stats_init(&all->stats);
     tkt_stats_add(&all->stats, duration_ns);
     tkt_histogram_add(&all->histogram, duration_ns);
+    if (!trace->run)
+        trace->run = tkt_alloc_zeroed(sizeof *trace->run);
+    tkt_run_add(trace->run, duration_ns);
 }
 
 void build_end(takt_trace *trace)
 {
     tkt_fold_find_self(&trace->fold);
+    if (trace->run && trace->steps.count > 0)
+        tkt_run_add_window(trace->run, trace->steps.items[0].number, trace->steps.count);
     assert_int_equal(tkt_trace_finish(trace), TAKT_OK);
 }
 
@@ -264,6 +269,7 @@ takt_trace *build_folded(const takt_trace *from)
         build_step(trace, from->steps.items[i].number, from->steps.items[i].begin_ns,
                    from->steps.items[i].end_ns);
     build_end(trace);
+    trace->run = from->run ? tkt_run_copy(from->run) : NULL;
     return trace;
 }
 

@@ -1,4 +1,5 @@
 #include "support/trace_build.h"
+#include "support/all_durations.h"
 
 uint32_t text(takt_trace *trace, const char *bytes)
 {
@@ -295,7 +296,9 @@ void same_node_activities(const takt_trace *a, const takt_trace *b)
             /* the order of summands may be another, in what is derived */
             double off = x->stats.sum_squares - y->stats.sum_squares;
             assert_true(off * off <= 1e-18 * x->stats.sum_squares * x->stats.sum_squares);
-            assert_memory_equal(x->histogram, y->histogram, sizeof *x->histogram);
+            const tkt_histogram durations_of_x = all_durations(&x->stats, x->histogram);
+            const tkt_histogram durations_of_y = all_durations(&y->stats, y->histogram);
+            assert_memory_equal(&durations_of_x, &durations_of_y, sizeof durations_of_x);
         }
     }
     assert_int_equal(found, a->node_activities.count);
@@ -475,6 +478,20 @@ static void random_stacks(takt_trace *trace, chance *from)
                 ADD(&trace->tracks.items[t].stacks, (tkt_span_stack){i, (uint32_t)draw(from, 20)});
 }
 
+/* Steps 1 to `end` - 1 of the run, of which some were recorded. */
+static void make_all_steps(takt_trace *trace, uint64_t end)
+{
+    tkt_free(trace->run);
+    trace->run = tkt_alloc_zeroed(sizeof *trace->run);
+    for (uint64_t i = 1; i < end; i++) {
+        tkt_stats_add(&trace->all_steps.stats, i * i * 1000);
+        tkt_histogram_add(&trace->all_steps.histogram, i * i * 1000);
+        tkt_run_add(trace->run, i * i * 1000);
+    }
+    tkt_run_add_window(trace->run, 0, 1);
+    tkt_run_add_window(trace->run, end / 2, 17);
+}
+
 /* `threads` threads with `span_count` spans each, and two async tracks. Not finished. */
 takt_trace *random_trace(uint64_t seed, uint32_t threads, size_t span_count)
 {
@@ -495,16 +512,9 @@ takt_trace *random_trace(uint64_t seed, uint32_t threads, size_t span_count)
         random_stacks(trace, &from);
     if (seed % 3 == 1)
         random_phases(trace, &from, 20);
+    if (seed % 4 == 1)
+        make_all_steps(trace, 100 << draw(&from, 10));
     return trace;
-}
-
-static void make_all_steps(takt_trace *trace)
-{
-    for (uint64_t i = 1; i < 2000; i++) {
-        tkt_stats_add(&trace->all_steps.stats, i * i * 1000);
-        tkt_histogram_add(&trace->all_steps.histogram, i * i * 1000);
-    }
-    trace->all_steps.simulated_seconds = 0.001;
 }
 
 void make_facts(takt_trace *trace)
@@ -529,7 +539,8 @@ void make_facts(takt_trace *trace)
     trace->device_peak = (takt_peak){67.5e12, 3.35e12};
     trace->host_peak = (takt_peak){1e11, 0.5};
     trace->memory = (tkt_memory_totals){1, 2, 3, 4, 5, 6, 7, 8, 9, 10, UINT64_MAX, 1};
-    make_all_steps(trace);
+    make_all_steps(trace, 2000);
+    trace->all_steps.simulated_seconds = 0.001;
 }
 
 static void make_spans(takt_trace *trace, uint32_t thread)
@@ -603,7 +614,7 @@ memory_sink write_trace(const takt_trace *trace)
 {
     memory_sink file = {0};
     tkt_writer writer;
-    assert_int_equal(tkt_writer_init(&writer, memory_sink_of(&file), 0), TAKT_OK);
+    assert_int_equal(tkt_writer_init(&writer, memory_sink_of(&file), 64 << 10), TAKT_OK);
     assert_int_equal(tkt_perfetto_export(trace, &writer), TAKT_OK);
     assert_int_equal(tkt_writer_fini(&writer), TAKT_OK);
     return file;
@@ -652,6 +663,23 @@ static void same_stats(const tkt_stats *x, const tkt_stats *y)
     SAME_BITS(x->sum_squares, y->sum_squares);
 }
 
+static void same_run(const tkt_run_steps *a, const tkt_run_steps *b)
+{
+    assert_true(!a == !b);
+    if (!a)
+        return;
+    SAME(a->step_count, b->step_count);
+    SAME(a->shift, b->shift);
+    SAME(a->slowest_count, b->slowest_count);
+    SAME(a->window_count, b->window_count);
+    assert_memory_equal(a->slowest, b->slowest, a->slowest_count * sizeof *a->slowest);
+    assert_memory_equal(a->windows, b->windows, a->window_count * sizeof *a->windows);
+    for (size_t i = 0; i < tkt_run_part_count(a); i++) {
+        const tkt_run_part x = tkt_run_part_at(a, i), y = tkt_run_part_at(b, i);
+        assert_memory_equal(&x, &y, sizeof x);
+    }
+}
+
 static void same_facts(const takt_trace *a, const takt_trace *b)
 {
     const takt_facts *x = &a->facts;
@@ -692,6 +720,7 @@ static void same_facts(const takt_trace *a, const takt_trace *b)
     assert_memory_equal(&a->all_steps.histogram, &b->all_steps.histogram,
                         sizeof a->all_steps.histogram);
     SAME_BITS(a->all_steps.simulated_seconds, b->all_steps.simulated_seconds);
+    same_run(a->run, b->run);
 }
 
 static void same_arg(const takt_trace *a, const takt_trace *b, const tkt_arg *x, const tkt_arg *y)
@@ -819,8 +848,57 @@ static void same_activities(const takt_trace *a, const takt_trace *b)
     }
 }
 
+static void same_counters(const takt_trace *a, const takt_trace *b)
+{
+    SAME(a->fold.counters.count, b->fold.counters.count);
+    for (size_t i = 0; i < a->fold.counters.count; i++) {
+        const tkt_folded_counter *x = &a->fold.counters.items[i];
+        const tkt_folded_counter *y = &b->fold.counters.items[i];
+        SAME_TEXT(x->name, y->name);
+        SAME(x->is_mixed, y->is_mixed);
+        SAME(x->samples, y->samples);
+        SAME(x->first_time, y->first_time);
+        SAME(x->last_time, y->last_time);
+        SAME_BITS(x->sum, y->sum);
+        SAME_BITS(x->time, y->time);
+        SAME_BITS(x->first, y->first);
+        SAME_BITS(x->last, y->last);
+        SAME_BITS(x->min, y->min);
+        SAME_BITS(x->max, y->max);
+    }
+}
+
+static void same_tasks(const takt_trace *a, const takt_trace *b)
+{
+    SAME(a->fold.tasks.count, b->fold.tasks.count);
+    for (size_t i = 0; i < a->fold.tasks.count; i++) {
+        const tkt_folded_task *x = &a->fold.tasks.items[i], *y = &b->fold.tasks.items[i];
+        SAME_TEXT(x->name, y->name);
+        SAME_TEXT(x->track, y->track);
+        same_stats(&x->stats, &y->stats);
+        assert_memory_equal(x->histogram, y->histogram, sizeof *x->histogram);
+    }
+}
+
+static void same_threads(const takt_trace *a, const takt_trace *b)
+{
+    SAME(a->fold.threads.count, b->fold.threads.count);
+    for (size_t i = 0; i < a->fold.threads.count; i++) {
+        SAME_TEXT(a->fold.threads.items[i].name, b->fold.threads.items[i].name);
+        SAME(a->fold.threads.items[i].thread_id, b->fold.threads.items[i].thread_id);
+        SAME(a->fold.threads.items[i].end, b->fold.threads.items[i].end);
+    }
+    SAME(a->fold.parts.count, b->fold.parts.count);
+    for (size_t i = 0; i < a->fold.parts.count; i++)
+        assert_memory_equal(&a->fold.parts.items[i], &b->fold.parts.items[i],
+                            sizeof a->fold.parts.items[i]);
+}
+
 void same_fold(const takt_trace *a, const takt_trace *b)
 {
+    same_threads(a, b);
+    same_counters(a, b);
+    same_tasks(a, b);
     const tkt_fold *x = tkt_trace_fold(a);
     const tkt_fold *y = tkt_trace_fold(b);
     SAME(x->count, y->count);
@@ -836,9 +914,9 @@ void same_fold(const takt_trace *a, const takt_trace *b)
         SAME_BITS(p->flops, q->flops);
         SAME_BITS(p->bytes, q->bytes);
         SAME(p->errors, q->errors);
-        SAME(p->histogram != NULL, q->histogram != NULL);
-        if (p->histogram)
-            assert_memory_equal(p->histogram, q->histogram, sizeof *p->histogram);
+        const tkt_histogram durations_of_p = all_durations(&p->stats, p->histogram);
+        const tkt_histogram durations_of_q = all_durations(&q->stats, q->histogram);
+        assert_memory_equal(&durations_of_p, &durations_of_q, sizeof durations_of_p);
     }
 }
 

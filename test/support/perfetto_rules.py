@@ -36,6 +36,7 @@ class Checker:
         self.calls = set()  # flows that lead from calls
         self.works = set()  # and to activities
         self.end = 0
+        self.labels, self.job = [], None  # of the process; rank and size of the job
         self.devices = {}  # the number in a device's label -> the rank of its tracks
 
     def check(self, is_kept, rule):
@@ -62,6 +63,8 @@ class Checker:
             device = re.match(rb"cuda:(\d+)", (track["name"] or [b""])[0])
             if device and not track["counter"]:
                 self.devices[int(device[1])] = track["sibling_order_rank"][0]
+            for process in track["process"]:
+                self.labels += process["process_labels"]
             for parent in track["parent_uuid"]:
                 self.check(parent in self.uuids, "parents are described before children")
             for thread in track["thread"]:
@@ -150,7 +153,13 @@ class Checker:
                             and a["name_iid"] == [7])
                 self.memory[uuid].append((time, number, size, event["counter_value"][0]))
 
+    def note_job(self, packet):
+        for facts in (facts for takt in packet["takt"] for facts in takt["facts"]):
+            if facts["world_size"]:
+                self.job = b"rank %d of %d" % ((facts["rank"] or [0])[0], facts["world_size"][0])
+
     def add(self, packet):
+        self.note_job(packet)
         number = (packet["trusted_packet_sequence_id"] or [0])[0]
         if number and number not in self.started:
             self.begin_sequence(number, packet)
@@ -165,6 +174,8 @@ class Checker:
             events.sort(key=lambda event: event[:2])
             for before, after in zip(events, events[1:]):
                 self.check(before[3] + after[2] == after[3], "memory is what was allocated less freed")
+        told = [label for label in self.labels if label.startswith(b"rank ")]
+        self.check(told == ([self.job] if self.job else []), "the process tells its rank")
         ranks = [self.devices[number] for number in sorted(self.devices)]
         self.check(ranks == sorted(set(ranks)), "devices stand in order of their number")
         self.check(self.works == self.calls, "arrows lead from calls to activities")

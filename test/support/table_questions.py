@@ -7,6 +7,8 @@
     table_questions.py events DATABASE TRACE      flows, overheads and counters are those of the file, as
                                                   protoc has it, and steps those of the times
     table_questions.py page DATABASE PAGE         every query of the page runs
+    table_questions.py run DATABASE               all steps of the run are there, and a recorded one took
+                                                  what its begin and end say
     table_questions.py gaps DATABASE PAGE REPORT  the page's longest gaps are those of the report
 """
 import csv
@@ -136,6 +138,23 @@ def page(database, path):
         database.execute(sql).fetchall()
 
 
+def run(database):
+    facts = dict(database.execute("SELECT key, value FROM facts"))
+    durations = dict(database.execute("SELECT first_step, total_ns FROM run_steps"))
+    assert list(durations) == list(range(facts["all_steps_count"])), durations
+    assert sum(durations.values()) == facts["all_steps_total_ns"], "other times"
+    recorded = database.execute("SELECT number, duration_ns FROM steps").fetchall()
+    assert len(recorded) > 2 and len(durations) > len(recorded), (len(recorded), len(durations))
+    for number, duration in recorded: # the clock was compared again when the recording began
+        off = abs(duration - durations[number])
+        assert off <= 1 + duration / 10000, f"step {number}: {duration}, {durations[number]}"
+    last = database.execute("SELECT * FROM run_windows ORDER BY 1 DESC LIMIT 1").fetchone()
+    assert last == (recorded[0][0], recorded[-1][0], len(recorded)), last
+    slowest = sorted(durations, key=lambda step: (-durations[step], step))[:10]
+    got = column(database, "SELECT step FROM slowest_steps ORDER BY duration_ns DESC, step")
+    assert got == slowest, f"{got}, and not {slowest}"
+
+
 def gaps(database, path, report):
     """The report has gaps at the edges of the recording among them."""
     with open(report, encoding="utf-8") as file:
@@ -149,7 +168,8 @@ def gaps(database, path, report):
 
 
 def main(what, database, *arguments):
-    checks = {"hostile": hostile, "cut": cut, "summary": summary, "events": events, "page": page, "gaps": gaps}
+    checks = {"hostile": hostile, "cut": cut, "summary": summary, "events": events, "page": page, "gaps": gaps,
+              "run": run}
     try:
         checks[what](sqlite3.connect(f"file:{database}?mode=ro", uri=True), *arguments)
     except (AssertionError, sqlite3.Error, KeyError) as error:

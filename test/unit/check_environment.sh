@@ -92,6 +92,15 @@ TAKT_CONFIG=$scratch/missing.yaml run missing 0 10
 TAKT_OPTIONS='profiling.wiat=1' run wrong 0 10
 [ "$(wc -l <err)" = 1 ] && grep -q 'wiat' err || fail "wrong: $(cat err)"
 [ "$(cat out)" = "$x" ] || fail "wrong: $(cat out)"
+printf 'profiling:\n  wiat: 3\n  mode: trce\n  active 3\n' >"$scratch/several.yaml"
+TAKT_CONFIG=$scratch/several.yaml run several 0 10
+sed 's|^takt: .*/several|takt: several|' err >told
+diff - told <<'END' || fail "several"
+takt: several.yaml:2:3: unknown key 'profiling.wiat'; did you mean 'wait'?; nothing is profiled
+takt: several.yaml:3:9: profiling.mode: expected trace, summary, both or flight, got 'trce'; did you mean 'trace'?
+takt: several.yaml:4:9: the colon behind the key is missing: write 'active: 3'
+END
+[ "$(cat out)" = "$x" ] || fail "several: $(cat out)"
 TAKT_OPTIONS='profiling.enabled=false' run disabled 0 10
 [ ! -s err ] && [ "$(cat out)" = "$x" ] || fail "disabled: $(cat err)"
 

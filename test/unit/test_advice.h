@@ -33,7 +33,7 @@ UNUSED static advised advise(takt_trace *trace)
     assert_int_equal(tkt_advice_of(trace, &basis, a.items, &a.count), TAKT_OK);
     assert_true(a.count <= TKT_MOST_ADVICE);
     tkt_phases_fini(&phases);
-    tkt_nameds_fini(&kernels);
+    tkt_named_fini(&kernels);
     TKT_ARRAY_FREE(&copies);
     TKT_ARRAY_FREE(&uses);
     tkt_scopes_fini(&scopes);

@@ -72,4 +72,30 @@ TEST(sizes_that_overflow_are_refused)
     assert_int_equal(numbers.capacity, 0);
 }
 
+/* Files that are compiled for size call it in place of the macro. */
+TEST(the_function_adds_as_the_macro_does)
+{
+    struct {
+        int before;
+        TKT_ARRAY(uint16_t);
+        int behind;
+    } numbers = {.before = 1, .behind = 2};
+    for (uint16_t i = 0; i < 1000; i++) {
+        uint16_t *added = tkt_array_add(&numbers.items, sizeof *numbers.items);
+        assert_ptr_equal(added, &numbers.items[i]);
+        *added = i;
+        assert_int_equal(numbers.count, i + 1);
+        assert_true(numbers.capacity >= numbers.count);
+    }
+    for (uint16_t i = 0; i < 1000; i++)
+        assert_int_equal(numbers.items[i], i);
+    numbers.capacity = numbers.count;
+    tkt_alloc_fail(0, UINT64_MAX);
+    assert_null(tkt_array_add(&numbers.items, sizeof *numbers.items));
+    tkt_alloc_fail(0, 0);
+    assert_int_equal(numbers.count, 1000);
+    assert_int_equal(numbers.before + numbers.behind, 3);
+    TKT_ARRAY_FREE(&numbers);
+}
+
 TEST_MAIN(NULL, NULL)

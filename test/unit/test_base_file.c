@@ -14,11 +14,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/time.h>
 #include <sys/un.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 static int enter_folder(void **state)
@@ -232,6 +234,56 @@ TEST_WITH(the_temporary_file_lies_beside_its_target, enter_folder, leave_folder)
     assert_int_equal(fcntl(file.fd, F_GETFD) & FD_CLOEXEC, FD_CLOEXEC);
     assert_int_equal(tkt_file_close(&file, TAKT_OK, NULL), TAKT_OK);
     assert_int_equal(entries_of("runs"), 1);
+}
+
+/* A child that is killed while it writes, and one that still does; and names that are not of such
+ * files, or of another target. */
+TEST_WITH(what_a_killed_writer_left_is_removed_by_the_next, enter_folder, leave_folder)
+{
+    static const char *const others[] = {".a.txt.1.tmp",  ".a.txt.tmp",
+                                         ".a.txt..tmp",   ".a.txt.-5.tmp",
+                                         ".a.txt. 5.tmp", ".a.txt.99999999999.tmp"};
+    tkt_file file;
+    char left[64];
+    int ready[2];
+    assert_int_equal(pipe(ready), 0);
+    pid_t child = fork();
+    if (child == 0) {
+        bool is_good = tkt_file_create(&file, "a.txt", NULL) == TAKT_OK &&
+                       put(&file, "half") == TAKT_OK && write(ready[1], "", 1) == 1;
+        pause();
+        _exit(is_good);
+    }
+    assert_int_equal(read(ready[0], left, 1), 1);
+    assert_int_equal(tkt_file_create(&file, "a.txt", NULL), TAKT_OK);
+    snprintf(left, sizeof left, ".a.txt.%d.tmp", (int)child);
+    assert_int_equal(access(left, F_OK), 0); /* it may go on */
+    assert_int_equal(kill(child, SIGKILL), 0);
+    assert_int_equal(waitpid(child, NULL, 0), child);
+    assert_int_equal(tkt_file_close(&file, TAKT_OK, NULL), TAKT_OK);
+
+    char again[80], of_another[80];
+    snprintf(again, sizeof again, ".a.txt.%d.2.tmp", (int)child);
+    snprintf(of_another, sizeof of_another, ".b.a.txt.%d.tmp", (int)child);
+    write_plain(again, "half");
+    write_plain(of_another, "half");
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+        write_plain(others[i], "mine");
+    int locked = open(again, O_WRONLY); /* as from another machine */
+    assert_int_equal(flock(locked, LOCK_EX), 0);
+    assert_int_equal(tkt_file_create(&file, "./a.txt", NULL), TAKT_OK);
+    tkt_file_discard(&file);
+    assert_int_equal(access(left, F_OK), -1);
+    assert_int_equal(access(again, F_OK), 0);
+    close(locked);
+    assert_int_equal(tkt_file_create_new(&file, "a.txt", 1, 1, NULL), TAKT_OK);
+    tkt_file_discard(&file);
+    assert_int_equal(entries_of("."), 9); /* "a-2.txt" is another target */
+    assert_int_equal(tkt_file_create(&file, "a.txt", NULL), TAKT_OK);
+    tkt_file_discard(&file);
+    assert_int_equal(entries_of("."), 8);
+    close(ready[0]);
+    close(ready[1]);
 }
 
 TEST_WITH(a_failed_file_leaves_the_old_one_and_nothing_else, enter_folder, leave_folder)

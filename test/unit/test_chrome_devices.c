@@ -320,7 +320,7 @@ static void check_rules(const takt_trace *trace, uint64_t max_bytes, const char 
 
 TEST(files_with_devices_follow_every_rule)
 {
-    takt_trace *trace = make_busy(20000);
+    takt_trace *trace = make_busy(6000);
     check_rules(trace, 0, "sph.0.trace.json");
     check_rules(trace, 4000000, "sph.0.trace.3.json");
     takt_trace_release(trace);

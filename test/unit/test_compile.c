@@ -2,9 +2,7 @@
  * that match a pattern, and the numbers of the report. */
 #include "profiler/compile.h"
 #include "summary/compile.h"
-#include "test_profiler.h"
-
-#include "test_export_folder.h"
+#include "test_profiler_folder.h"
 
 #include <fcntl.h>
 
@@ -25,22 +23,6 @@ static const char example[] =
     "{\"name\":\"thread_name\",\"ph\":\"M\",\"pid\":7,\"tid\":0,\"args\":{\"name\":"
     "\"solver.cu [sm_80]\"}}\n"
     "]}\n";
-
-static const char *folder;
-static test_traces traces;
-
-static int set_up(void **state)
-{
-    folder = make_folder();
-    return folder ? begin_test(state) : -1;
-}
-
-static int tear_down(void **state)
-{
-    release_traces(&traces);
-    remove_folder(folder);
-    return end_test(state);
-}
 
 static const char *write_file(const char *name, const char *content, size_t size)
 {

@@ -64,7 +64,8 @@ static size_t fill(tkt_config_state *state, size_t pieces)
 
 static takt_status set_everything(tkt_config_state *state)
 {
-    takt_status status = tkt_config_read_yaml(state, yaml, strlen(yaml), "p.yaml", NULL);
+    tkt_config_errors errors = {.count = 0};
+    takt_status status = tkt_config_read_yaml(state, yaml, strlen(yaml), "p.yaml", &errors);
     if (status == TAKT_OK)
         status = tkt_config_read_options(state, "profiling.name=x profiling.categories=a:on", NULL);
     if (status == TAKT_OK)

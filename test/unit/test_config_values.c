@@ -53,11 +53,11 @@ TEST(switches_have_three_spellings)
 TEST(switches_refuse_anything_else)
 {
     assert_refused("profiling.synchronize", "1",
-                   "profiling.synchronize: expected true or false, got '1'");
+                   "profiling.synchronize: expected true or false, got '1'; did you mean 'true'?");
     assert_refused("profiling.synchronize", "",
                    "profiling.synchronize: expected true or false, got ''");
     assert_refused("profiling.synchronize", "true ",
-                   "profiling.synchronize: expected true or false, got 'true '");
+                   "profiling.synchronize: expected true or false, got 'true '; did you mean 'true'?");
 }
 
 TEST(counts_are_decimal_and_in_range)
@@ -112,18 +112,64 @@ TEST(sizes_have_units)
     assert_int_equal(max_memory_of("5 MB"), 5000000);
     assert_int_equal(max_memory_of("1 GB"), 1000000000);
     assert_int_equal(max_memory_of("1TB"), UINT64_C(1000000000000));
+    assert_int_equal(max_memory_of("1.5 GiB"), UINT64_C(1536) << 20);
+    assert_int_equal(max_memory_of("0.25 MiB"), UINT64_C(256) << 10);
+    assert_int_equal(max_memory_of("2.000001 MB"), 2000001);
+}
+
+TEST(wrong_values_are_told_with_what_to_write)
+{
+    static const struct {
+        const char *key, *value, *advice;
+    } cases[] = {
+        {"profiling.wait", "1,000", "'1,000'; write the number alone: 1000"},
+        {"profiling.wait", "1_000", "'1_000'; write the number alone: 1000"},
+        {"profiling.wait", "007", "'007'; write the number alone: 7"},
+        {"profiling.wait", "3 steps", "'3 steps'; write the number alone: 3"},
+        {"profiling.wait", "5,", "'5,'; leave out the comma"},
+        {"profiling.wait", "3#three", "'3#three'; a comment needs a blank before '#'"},
+        {"profiling.wait", "2.5", "'2.5'"},
+        {"profiling.wait", "1e3", "'1e3'"},
+        {"profiling.wait", "-1", "'-1'"},
+        {"profiling.wait", "00", "'00'"},
+        {"profiling.level", "7", "'7'"},
+        {"profiling.device_wait_ms", "10s", "'10s'; write milliseconds: 10000"},
+        {"profiling.device_wait_ms", "10 ms", "'10 ms'; write the number alone: 10"},
+        {"profiling.max_memory", "256", "'256'; with a unit: '256 MiB'?"},
+        {"profiling.peak_flops", "6 tera", "'6 tera'; units are k, M, G, T and P"},
+        {"profiling.synchronize", "0", "'0'; did you mean 'false'?"},
+        {"profiling.synchronize", "ture", "'ture'; did you mean 'true'?"},
+        {"profiling.activities", "gpu", "'gpu'; did you mean 'cuda'?"},
+        {"profiling.activities", "cpu cuda", "'cpu cuda'; commas separate words: [a, b]"},
+        {"output.traces", "html folded", "'html folded'; commas separate items: [a, b]"},
+        {"reports", "scopes kernels", "'kernels'; commas separate reports"},
+        {"reports", "scopes - kernels", "'-'; begin each '- ' in the same column"},
+        {"reports", "-scopes", "'-scopes'; an item needs a blank behind its '-'"},
+        {"output.directory", "C:\\runs\new", "'; a '\\' needs single quotes"},
+    };
+    for (size_t i = 0; i < COUNT_OF(cases); i++) {
+        takt_error error = {0};
+        assert_int_equal(set(cases[i].key, cases[i].value, &error), TAKT_BAD_CONFIG);
+        size_t length = strlen(error.message);
+        size_t expected = strlen(cases[i].advice);
+        if (length < expected || strcmp(error.message + length - expected, cases[i].advice) != 0)
+            fail_msg("%s", error.message);
+        /* A number or a text without advice ends with what was got. */
+        if (cases[i].advice[0] == '\'' && !strchr(cases[i].advice, ';'))
+            assert_true(strncmp(error.message + length - expected - 4, "got ", 4) == 0);
+    }
 }
 
 TEST(sizes_refuse_anything_else)
 {
     static const char *const bad[] = {"0",       "65535",  "1025 GiB", "18014398509481984 KiB",
-                                      "256 MiX", "MiB",    "1.5 GiB",  "-64 KiB",
+                                      "256 MiX", "MiB",    "1. GiB",   "-64 KiB",
                                       "64 KiB ", "64\tKB", "64 Kilo",  "16777216 TiB"};
     for (size_t i = 0; i < COUNT_OF(bad); i++)
         assert_int_equal(set("profiling.max_memory", bad[i], NULL), TAKT_BAD_CONFIG);
     assert_refused("profiling.max_memory", "256 MiX",
                    "profiling.max_memory: expected a size from 64 KiB to 1 TiB, such as "
-                   "'256 MiB', got '256 MiX'");
+                   "'256 MiB', got '256 MiX'; units are B, KiB, MiB, GiB, TiB, KB, MB, GB and TB");
 }
 
 static double peak_of(const char *value)
@@ -173,9 +219,11 @@ TEST(rates_have_prefixes)
 TEST(choices_are_words)
 {
     assert_refused("profiling.mode", "traec",
-                   "profiling.mode: expected trace, summary, both or flight, got 'traec'");
+                   "profiling.mode: expected trace, summary, both or flight, got 'traec'; "
+                   "did you mean 'trace'?");
     assert_refused("profiling.repeat_mode", "Cycles",
-                   "profiling.repeat_mode: expected cycles or additional, got 'Cycles'");
+                   "profiling.repeat_mode: expected cycles or additional, got 'Cycles'; did you "
+                   "mean 'cycles'?");
     assert_refused("profiling.graph", "", "profiling.graph: expected node or launch, got ''");
     takt_config *config = config_of("");
     static const char *const modes[] = {"trace", "summary", "both", "flight"};
@@ -201,7 +249,7 @@ TEST(lists_of_words_are_bits)
     takt_config_destroy(config);
     assert_refused("profiling.filter", "kernel, memcopy",
                    "profiling.filter: expected kernel, builtin, memcpy, memset or graph, got "
-                   "'memcopy'");
+                   "'memcopy'; did you mean 'memcpy'?");
     assert_refused("profiling.filter", "kernel,kernel", "profiling.filter: 'kernel' appears twice");
     assert_refused("profiling.filter", "",
                    "profiling.filter: expected a list of kernel, builtin, memcpy, memset or "
@@ -344,8 +392,9 @@ TEST(names_of_reports_and_traces_are_known)
     assert_refused("output.traces", "chrom.gz",
                    "output.traces: expected a trace format, got 'chrom.gz'; did you mean "
                    "'chrome.gz'?");
-    assert_refused("output.traces", "html",
-                   "output.traces: html is no trace format: write perfetto, then run takt report --html");
+    assert_refused(
+        "output.traces", "html",
+        "output.traces: html is no trace format: write perfetto, then run takt report --html");
     assert_int_equal(set("output.traces", "tensorboard, folded.gz, stacks-device", NULL), TAKT_OK);
 }
 

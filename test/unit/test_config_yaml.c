@@ -260,16 +260,16 @@ TEST(values_of_a_wrong_type_are_refused)
                  "p.yaml:2:9: profiling.wait: expected a whole number from 0 to 4294967295, got a "
                  "list");
     expect_error("profiling:\n  wait: {three: 3}\n",
-                 "p.yaml:2:9: profiling.wait: expected a whole number from 0 to 4294967295, got a "
-                 "mapping");
+                 "p.yaml:2:9: profiling.wait: expected a whole number from 0 to 4294967295, got "
+                 "keys with values");
     expect_error("profiling:\n  synchronize: 1\n",
-                 "p.yaml:2:16: profiling.synchronize: expected true or false, got '1'");
+                 "p.yaml:2:16: profiling.synchronize: expected true or false, got '1'; did you mean 'true'?");
     expect_error("profiling: {mode: [trace]}",
                  "p.yaml:1:19: profiling.mode: expected trace, summary, both or flight, got a "
                  "list");
     expect_error("profiling: {filter: {kernel: on}}",
                  "p.yaml:1:21: profiling.filter: expected a list of kernel, builtin, memcpy, "
-                 "memset or graph, got a mapping");
+                 "memset or graph, got keys with values");
     expect_error("profiling: {categories: [io]}",
                  "p.yaml:1:25: profiling.categories: expected names that are on or off, such as "
                  "{io: off}, got a list");
@@ -285,21 +285,25 @@ TEST(values_of_a_wrong_type_are_refused)
     expect_error("profiling: {name: \"a\\0b\"}",
                  "p.yaml:1:19: profiling.name: expected a name without '/', got a text with a NUL "
                  "in it");
-    expect_error("profiling: [wait]",
-                 "p.yaml:1:12: profiling: expected keys and their values, got a list");
+    expect_error(
+        "profiling: [wait]",
+        "p.yaml:1:12: profiling: expected keys with values below it, got a list: leave out "
+        "'-' and '[ ]'");
     expect_error("profiling: maybe",
-                 "p.yaml:1:12: profiling: expected keys and their values, got 'maybe'");
-    expect_error("output: true", "p.yaml:1:9: output: expected keys and their values, got 'true'");
+                 "p.yaml:1:12: profiling: expected keys with values below it, got 'maybe'");
+    expect_error("output: true",
+                 "p.yaml:1:9: output: expected keys with values below it, got 'true'");
     expect_error("reports: {tree: on}",
-                 "p.yaml:1:10: reports: expected a list, each item a report, got a mapping");
+                 "p.yaml:1:10: reports: expected a list, each item a report, got keys with values");
     expect_error("profiling: {[wait]: 3}",
                  "p.yaml:1:13: profiling: expected the name of a key, got a list");
 }
 
 TEST(items_of_lists_are_placed)
 {
-    expect_error("profiling:\n  activities:\n    - cpu\n    - gpu\n",
-                 "p.yaml:4:7: profiling.activities: expected cpu or cuda, got 'gpu'");
+    expect_error(
+        "profiling:\n  activities:\n    - cpu\n    - gpu\n",
+        "p.yaml:4:7: profiling.activities: expected cpu or cuda, got 'gpu'; did you mean 'cuda'?");
     expect_error("profiling: {activities: []}",
                  "p.yaml:1:25: profiling.activities: expected a list of cpu or cuda, got an empty "
                  "list");
@@ -315,46 +319,62 @@ TEST(items_of_lists_are_placed)
 TEST(duplicates_are_refused)
 {
     expect_error("profiling:\n  wait: 3\n  warmup: 1\n  wait: 4\n",
-                 "p.yaml:4:3: 'profiling.wait' appears twice, first on line 2");
+                 "p.yaml:4:3: 'profiling.wait' appears twice, first on line 2: remove one");
     expect_error("profiling: {wait: 3}\nother: 1\nprofiling: {warmup: 3}\n",
-                 "p.yaml:3:1: 'profiling' appears twice, first on line 1");
+                 "p.yaml:3:1: 'profiling' appears twice, first on line 1: remove one");
     expect_error("reports:\nreports: [tree]\n",
-                 "p.yaml:2:1: 'reports' appears twice, first on line 1");
+                 "p.yaml:2:1: 'reports' appears twice, first on line 1: remove one");
 }
 
 TEST(anchors_aliases_and_tags_are_refused)
 {
     expect_error("a: &w 3\nprofiling: {wait: *w}\n",
                  "p.yaml:2:19: profiling.wait: expected a whole number from 0 to 4294967295, got "
-                 "the alias 'w'");
+                 "the alias 'w'; a text that begins with '*' needs quotes");
     expect_error("profiling: {wait: &w 3}\n",
                  "p.yaml:1:19: profiling.wait: expected a whole number from 0 to 4294967295, got "
-                 "the anchor 'w'");
+                 "the anchor 'w'; a text that begins with '&' needs quotes");
     expect_error("profiling: {wait: !!int 3}\n",
                  "p.yaml:1:19: profiling.wait: expected a whole number from 0 to 4294967295, got "
-                 "the tag 'tag:yaml.org,2002:int'");
-    expect_error("a: &p {wait: 3}\nprofiling: *p\n",
-                 "p.yaml:2:12: profiling: expected keys and their values, got the alias 'p'");
-    expect_error("profiling: &p {wait: 3}\n",
-                 "p.yaml:1:12: profiling: expected keys and their values, got the anchor 'p'");
-    expect_error("profiling: !p {wait: 3}\n",
-                 "p.yaml:1:12: profiling: expected keys and their values, got the tag '!p'");
+                 "the tag 'tag:yaml.org,2002:int'; a text that begins with '!' needs quotes");
+    expect_error(
+        "a: &p {wait: 3}\nprofiling: *p\n",
+        "p.yaml:2:12: profiling: expected keys with values below it, got the alias 'p'; a text "
+        "that begins with '*' needs quotes");
+    expect_error(
+        "profiling: &p {wait: 3}\n",
+        "p.yaml:1:12: profiling: expected keys with values below it, got the anchor 'p'; a text "
+        "that begins with '&' needs quotes");
+    expect_error(
+        "profiling: !p {wait: 3}\n",
+        "p.yaml:1:12: profiling: expected keys with values below it, got the tag '!p'; a text "
+        "that begins with '!' needs quotes");
     expect_error("profiling: !!null ~\n",
-                 "p.yaml:1:12: profiling: expected keys and their values, got the tag "
-                 "'tag:yaml.org,2002:null'");
-    expect_error("&p profiling: {}\n",
-                 "p.yaml:1:1: profiling: expected a section's plain name, got the anchor 'p'");
-    expect_error("profiling: {&w wait: 3}\n",
-                 "p.yaml:1:13: profiling: expected the name of a key, got the anchor 'w'");
-    expect_error("a: &w wait\nprofiling: {*w : 3}\n",
-                 "p.yaml:2:13: profiling: expected the name of a key, got the alias 'w'");
-    expect_error("reports: &r [tree]\n",
-                 "p.yaml:1:10: reports: expected a list, each item a report, got the anchor 'r'");
-    expect_error("a: &t tree\nreports: [*t]\n",
-                 "p.yaml:2:11: reports: expected a list, each item a report, got the alias 't'");
+                 "p.yaml:1:12: profiling: expected keys with values below it, got the tag "
+                 "'tag:yaml.org,2002:null'; a text that begins with '!' needs quotes");
+    expect_error(
+        "&p profiling: {}\n",
+        "p.yaml:1:1: profiling: expected a section's plain name, got the anchor 'p'; a text "
+        "that begins with '&' needs quotes");
+    expect_error(
+        "profiling: {&w wait: 3}\n",
+        "p.yaml:1:13: profiling: expected the name of a key, got the anchor 'w'; a text that "
+        "begins with '&' needs quotes");
+    expect_error(
+        "a: &w wait\nprofiling: {*w : 3}\n",
+        "p.yaml:2:13: profiling: expected the name of a key, got the alias 'w'; a text that "
+        "begins with '*' needs quotes");
+    expect_error("reports: &r [tree]\n", "p.yaml:1:10: reports: expected a list, each item a "
+                                         "report, got the anchor 'r'; a text that "
+                                         "begins with '&' needs quotes");
+    expect_error(
+        "a: &t tree\nreports: [*t]\n",
+        "p.yaml:2:11: reports: expected a list, each item a report, got the alias 't'; a text that "
+        "begins with '*' needs quotes");
     expect_error("profiling: {categories: {io: !!bool off}}",
                  "p.yaml:1:30: profiling.categories: expected names that are on or off, such as "
-                 "{io: off}, got the tag 'tag:yaml.org,2002:bool'");
+                 "{io: off}, got the tag 'tag:yaml.org,2002:bool'; a text that begins with '!' "
+                 "needs quotes");
 }
 
 TEST(a_file_is_one_mapping)
@@ -364,19 +384,16 @@ TEST(a_file_is_one_mapping)
     expect_error("profiling",
                  "p.yaml:1:1: the file: expected sections such as 'profiling:', got 'profiling'");
     expect_error("profiling: {}\n---\nprofiling: {}\n",
-                 "p.yaml:2:1: expected one document, got a second one");
+                 "p.yaml:2:1: expected one document, got a second one: remove this line");
 }
 
 TEST(what_is_not_yaml_is_placed)
 {
     expect_error("profiling:\n\twait: 3\n",
-                 "p.yaml:2:1: not YAML: found character that cannot start any token while scanning "
-                 "for the next token");
-    expect_error("profiling: {wait: 3\n",
-                 "p.yaml:2:1: not YAML: did not find expected ',' or '}' while parsing a flow "
-                 "mapping");
-    expect_error("a: b: c\n",
-                 "p.yaml:1:5: not YAML: mapping values are not allowed in this context");
+                 "p.yaml:2:1: a tab: YAML is indented with blanks only; replace the tab by "
+                 "blanks");
+    expect_error("a: b: c\n", "p.yaml:1:5: a second ': ' in the line: put a text that contains it "
+                              "in quotes");
     expect_error("a: 1\nname: \xff\xfe\n",
                  "p.yaml:2:7: expected UTF-8 text: invalid leading UTF-8 octet");
     expect_error("a: \x01\n",
@@ -458,14 +475,15 @@ TEST(the_end_of_a_long_file_name_is_shown)
     assert_int_equal(takt_config_parse("output: 1", 9, name, &config, &error), TAKT_BAD_CONFIG);
     assert_string_equal(error.message,
                         "...ddddddddddddddddddddddddddddddddddddddddddddddddddd/profile.yaml:1:9: "
-                        "output: expected keys and their values, got '1'");
+                        "output: expected keys with values below it, got '1'");
     strcpy(name, "流体流体流体流体流体流体流体流体流体流体流体流体.yaml");
     assert_int_equal(takt_config_parse("output: 1", 9, name, &config, &error), TAKT_BAD_CONFIG);
     assert_string_equal(error.message,
                         "...体流体流体流体流体流体流体流体流体流体.yaml:1:9: output: expected keys "
-                        "and their values, got '1'");
+                        "with values below it, got '1'");
     assert_int_equal(takt_config_parse("output: 1", 9, NULL, &config, &error), TAKT_BAD_CONFIG);
-    assert_string_equal(error.message, "text:1:9: output: expected keys and their values, got '1'");
+    assert_string_equal(error.message, "text:1:9: output: expected keys with values below it, "
+                                       "got '1'");
 }
 
 TEST(callers_mistakes_are_refused)
@@ -524,7 +542,8 @@ TEST(wrong_options_of_a_report_have_a_place)
     expect_error("reports:\n  - scopes: {rows: 20}\n    tree: {rows: 3}\n",
                  "p.yaml:3:5: reports: expected one report in each item, got 'tree'");
     expect_error("reports:\n  - scopes: [rows]\n",
-                 "p.yaml:2:13: reports: expected options of a report, got a list");
+                 "p.yaml:2:13: reports: expected options of a report, such as {rows: 20}, got a "
+                 "list");
 }
 
 int main(void)

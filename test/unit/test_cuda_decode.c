@@ -8,6 +8,7 @@
 #include "base/alloc.h"
 #include "support/cupti_records.h"
 #include "support/lost.h"
+#include "trace/devices.h"
 
 #include <stdio.h>
 #include <stdlib.h>

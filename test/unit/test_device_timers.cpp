@@ -227,6 +227,34 @@ TEST(only_every_third_block_records)
     takt_device_timers_destroy(timers);
 }
 
+/* In a launch of three blocks of 70 threads; the last warp of a block has 6. */
+TEST(blocks_warps_or_threads_are_lanes)
+{
+    const uint32_t size = 70;
+    const struct {
+        takt_device_lanes lanes;
+        uint32_t per_lane, count;
+    } cases[] = {{TAKT_DEVICE_BLOCKS, size, 3},
+                 {TAKT_DEVICE_WARPS, 32, 9},
+                 {TAKT_DEVICE_THREADS, 1, 3 * size}};
+    for (const auto &of : cases)
+        for (uint32_t every : {0u, 1u, 5u}) {
+            uint32_t lanes = 0;
+            for (uint32_t i = 0; i < 3 * size; i++) {
+                takt_device_view view = takt_device_view();
+                view.lanes = of.lanes;
+                view.every = every;
+                view.block = i / size;
+                bool is_first = i % size % of.per_lane == 0;
+                bool is_chosen = is_first && lanes % (every ? every : 1) == 0;
+                assert_int_equal(takt_device_choose(view, i % size, size), is_chosen);
+                assert_int_equal(view.lane, i % size / of.per_lane);
+                lanes += is_first;
+            }
+            assert_int_equal(lanes, of.count);
+        }
+}
+
 TEST(wrong_arguments_are_refused)
 {
     takt_device_timers *timers = nullptr;
@@ -263,10 +291,7 @@ struct Losses {
     uint64_t blocks, phases, numbers;
     std::string report;
 
-    bool tells(const char *text) const
-    {
-        return report.find(text) != std::string::npos;
-    }
+    bool tells(const char *text) const { return report.find(text) != std::string::npos; }
 };
 
 static takt_status append(void *user, const void *data, size_t size)
@@ -314,7 +339,7 @@ TEST(blocks_and_phases_without_room_are_counted)
     assert_int_equal(lost.phases, 7 + 17 + 27);
     assert_int_equal(lost.numbers, 0);
     assert_true(lost.tells("1 blocks had no room"));
-    assert_true(lost.tells("51 records were lost"));
+    assert_true(lost.tells("51 records had no room"));
     lost = losses_of(timers, [&] { solve_one(takt_device_timers_view(timers), 0); });
     assert_int_equal(lost.blocks + lost.phases, 0); /* the read has emptied the memory */
     takt_device_timers_destroy(timers);
@@ -403,6 +428,7 @@ int main()
         cmocka_unit_test(views_are_off_without_timers_and_when_switched_off),
         cmocka_unit_test(without_always_timers_need_a_recording),
         cmocka_unit_test(only_every_third_block_records),
+        cmocka_unit_test(blocks_warps_or_threads_are_lanes),
         cmocka_unit_test(wrong_arguments_are_refused),
         cmocka_unit_test(blocks_and_phases_without_room_are_counted),
         cmocka_unit_test(numbers_out_of_range_are_counted),

@@ -69,6 +69,28 @@ TEST(quantiles_are_near_those_of_a_sort)
     }
 }
 
+TEST(two_durations_need_no_histogram)
+{
+    tkt_stats stats;
+    tkt_histogram all = {{0}}, expected = {{0}};
+    tkt_stats_init(&stats);
+    assert_int_equal(tkt_stats_quantile(&stats, NULL, 0.5), 0);
+    tkt_histogram_add_stats(&all, &stats, NULL);
+    assert_int_equal(tkt_histogram_count(&all), 0);
+    tkt_stats_add(&stats, 900);
+    assert_int_equal(tkt_stats_quantile(&stats, NULL, 0.5), 900);
+    tkt_stats_add(&stats, 500);
+    assert_int_equal(tkt_stats_quantile(&stats, NULL, 0.5), 500);
+    assert_int_equal(tkt_stats_quantile(&stats, NULL, 0.99), 900);
+    tkt_histogram_add_stats(&all, &stats, NULL);
+    tkt_histogram_add(&expected, 500);
+    tkt_histogram_add(&expected, 900);
+    assert_memory_equal(&all, &expected, sizeof all);
+    tkt_stats_add(&stats, 700);
+    assert_int_equal(tkt_stats_quantile(&stats, NULL, 0.5), TKT_NO_QUANTILE);
+    assert_int_equal(tkt_stats_quantile(&stats, NULL, 0), 500);
+}
+
 TEST(merged_stats_are_those_of_all)
 {
     tkt_stats a;

@@ -1,9 +1,11 @@
 /* A trace written as a Perfetto file and read back is the same trace, in every field. */
+#include "support/sanitized.h"
 #include "support/test.h"
 #include "support/trace_build.h"
 
 #include "base/alloc.h"
 #include "export/perfetto.h"
+#include "trace/read.h"
 
 /* Finishes the trace, sends it through a file, compares, frees. */
 static void comes_back(takt_trace *trace)
@@ -29,7 +31,7 @@ TEST(empty_trace_comes_back)
 
 TEST(random_traces_come_back)
 {
-    for (uint64_t seed = 1; seed <= 200; seed++)
+    for (uint64_t seed = 1; seed <= FEWER(60, 200); seed++)
         comes_back(random_trace(seed, (uint32_t)(seed % 5), seed * 3));
 }
 
@@ -207,7 +209,7 @@ static void check_lanes(uint64_t seed, uint64_t span_count)
 TEST(overlapping_spans_get_lanes)
 {
     check_lanes(5, 1000);
-    for (uint64_t seed = 1; seed <= 200; seed++)
+    for (uint64_t seed = 1; seed <= FEWER(60, 200); seed++)
         check_lanes(seed * 12345, 5 + seed % 20);
 }
 
@@ -296,6 +298,23 @@ static void make_fold(takt_trace *trace)
     trace->fold.items[forces].flops = 1e15;
     trace->fold.items[forces].bytes = 0.5;
     trace->fold.other_count = 77;
+    const tkt_folded_counter counter = {.name = tkt_trace_string_of(trace, "load"),
+                                        .is_mixed = 1,
+                                        .sum = 0.1,
+                                        .time = 7,
+                                        .samples = 3,
+                                        .first_time = BEGIN_NS,
+                                        .last_time = BEGIN_NS + 9,
+                                        .first = -1,
+                                        .last = 1e300,
+                                        .min = -1,
+                                        .max = 1e300};
+    assert_true(tkt_fold_add_counter(&trace->fold, &counter));
+    trace->fold.thread = (tkt_thread_mark){1, 77, tkt_trace_string_of(trace, "worker")};
+    tkt_fold_end_thread(&trace->fold);
+    for (uint64_t i = 0; i < 200; i++)
+        tkt_fold_task(&trace->fold, tkt_trace_string_of(trace, i % 3 ? "" : "request"),
+                      tkt_trace_string_of(trace, i % 2 ? "queue" : ""), i * i * i);
 }
 
 TEST(folded_trace_comes_back)
@@ -317,6 +336,25 @@ TEST(folded_trace_comes_back)
     assert_int_equal(tkt_trace_fold(back)->items[1].stats.count, 0);
     takt_trace_release(back);
     takt_trace_release(trace);
+}
+
+/* The root stands for no scope, so no thread ran it; and there are no nodes beyond the last. */
+TEST(a_thread_that_ran_no_node_is_refused)
+{
+    for (int i = 0; i < 2; i++) {
+        takt_trace *trace = make_trace(), *back = NULL;
+        takt_error error;
+        make_facts(trace);
+        make_fold(trace);
+        trace->fold.parts.items[0].node = i == 0 ? 0 : trace->fold.count;
+        assert_int_equal(tkt_trace_finish(trace), TAKT_OK);
+        memory_sink file = write_trace(trace);
+        assert_int_equal(tkt_trace_read((uint8_t *)file.data, file.size, "file", &back, &error),
+                         TAKT_BAD_TRACE);
+        assert_non_null(strstr(error.message, "a thread's part of a node is malformed"));
+        tkt_free(file.data);
+        takt_trace_release(trace);
+    }
 }
 
 /* What summary mode keeps of devices: made from a full trace here, then all else is left out. */

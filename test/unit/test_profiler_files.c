@@ -290,6 +290,57 @@ TEST(a_file_of_reports_that_cannot_be_created_is_told_once)
     assert_int_equal(traces.count, 2);
 }
 
+static takt_status stop_with_reports_in(const char *place, int cycles)
+{
+    takt_profiler_options options = options_into(folder, NULL, 0);
+    options.schedule = (takt_schedule){.active = 2, .repeat = (uint32_t)cycles};
+    options.reports = (const char *const[]){"scopes"};
+    options.report_count = 1;
+    options.report_file = place;
+    forget_lines();
+    return run_to_end(&options, 5);
+}
+
+/* A device is written as it is: it gets neither a number nor a rank. */
+TEST(reports_go_to_a_device)
+{
+    assert_int_equal(stop_with_reports_in("/dev/null", 1), TAKT_OK);
+    assert_int_equal(stop_with_reports_in("/dev/full", 1), TAKT_IO_ERROR);
+    assert_int_equal(count_lines(TAKT_LOG_WARNING, "cycle 0: no report 'scopes': cannot write "
+                                                   "/dev/full: No space left on device"),
+                     1);
+    assert_false(exists("/dev", "null-2") || exists("/dev", "full-2"));
+}
+
+TEST(a_folder_is_no_file_of_reports)
+{
+    static const char *const places[] = {".", "tables/", "/"};
+    for (size_t i = 0; i < 3; i++) {
+        assert_int_equal(stop_with_reports_in(places[i], 1), TAKT_IO_ERROR);
+        assert_int_equal(count_lines(TAKT_LOG_ERROR, " is a folder: name a file in it"), 1);
+    }
+}
+
+static void remove_reports(const takt_trace *trace, void *user)
+{
+    (void)user;
+    if (takt_trace_facts(trace)->cycle == 1)
+        assert_int_equal(remove(in_folder(folder, "r.txt")), 0);
+}
+
+TEST(a_file_of_reports_that_was_removed_is_made_again)
+{
+    takt_profiler_options options = options_into(folder, NULL, 0);
+    options.schedule = (takt_schedule){.active = 1, .repeat = 2};
+    options.reports = (const char *const[]){"scopes"};
+    options.report_count = 1;
+    options.report_file = "r.txt";
+    options.on_trace = remove_reports;
+    options.background = TAKT_OFF;
+    run(&options, 10);
+    assert_int_equal(count_of(text_in("r.txt"), "CPU time avg"), 1);
+}
+
 static void print_before(const takt_trace *trace, void *user)
 {
     (void)user;

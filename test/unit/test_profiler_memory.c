@@ -5,6 +5,7 @@
 #include "test_profiler.h"
 
 #include "test_export_folder.h"
+#include "support/sanitized.h"
 #include "support/test.h"
 
 static const char *folder;
@@ -91,7 +92,7 @@ static void fail_each(takt_mode mode, bool foreground, uint64_t failures)
     const takt_profiler_options *options = options_of(mode, foreground);
     capture_stdout();
     double expected = profile(options);
-    for (uint64_t after = 0; after < 2000; after += after < 60 ? 1 : 17) {
+    for (uint64_t after = 0; after < 2000; after += after < FEWER(20, 60) ? 1 : FEWER(41, 17)) {
         forget_lines();
         tkt_alloc_fail(after, failures);
         double x = profile(options);
@@ -128,7 +129,7 @@ TEST(a_stream_survives_it_too)
     options.stream = true;
     capture_stdout();
     double expected = profile(&options);
-    for (uint64_t after = 0; after < 300; after += after < 60 ? 1 : 7) {
+    for (uint64_t after = 0; after < 300; after += after < FEWER(20, 60) ? 1 : FEWER(17, 7)) {
         tkt_alloc_fail(after, after % 2 ? UINT64_MAX : 1);
         double x = profile(&options);
         tkt_alloc_fail(0, 0);

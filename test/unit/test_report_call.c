@@ -48,16 +48,12 @@ static takt_status call(const takt_trace *trace, const char *name,
     return status;
 }
 
-TEST(every_report_has_a_name_and_a_description)
+TEST(every_report_has_a_name)
 {
     size_t count = 0;
-    for (; takt_report_name(count); count++) {
-        const char *description = tkt_report_description(count);
-        assert_non_null(description);
-        assert_true(strlen(description) > 10 && strlen(description) < 80);
-    }
+    for (; takt_report_name(count); count++)
+        continue;
     assert_true(count >= 12);
-    assert_null(tkt_report_description(count));
     assert_null(takt_report_name(SIZE_MAX));
 }
 

@@ -208,25 +208,38 @@ static size_t read_record(const char **at, char fields[24][256])
     return count;
 }
 
-static void assert_csv_is_json(const takt_trace *trace, const char *report)
+static const char *assert_table_is_json(const char *at, const json_t *table)
 {
-    char *text = rendered(trace, report, TAKT_FORMAT_CSV);
-    json_t *json = parsed(trace, report);
-    const json_t *rows = json_object_get(json, "rows");
+    const json_t *rows = json_object_get(table, "rows");
     char header[24][256];
     char fields[24][256];
-    const char *at = text;
     size_t columns = read_record(&at, header);
-    assert_int_equal(columns, json_array_size(json_object_get(json, "columns")));
+    assert_int_equal(columns, json_array_size(json_object_get(table, "columns")));
     for (size_t i = 0; i < json_array_size(rows); i++) {
         assert_int_equal(read_record(&at, fields), columns);
         for (size_t c = 0; c < columns; c++) {
             const json_t *value = json_object_get(json_array_get(rows, i), header[c]);
             if (json_is_number(value))
                 assert_true(strtod(fields[c], NULL) == json_number_value(value));
+            else if (json_is_boolean(value))
+                assert_string_equal(fields[c], json_is_true(value) ? "true" : "false");
             else if (json_is_null(value))
                 assert_string_equal(fields[c], "");
         }
+    }
+    return at;
+}
+
+static void assert_csv_is_json(const takt_trace *trace, const char *report)
+{
+    char *text = rendered(trace, report, TAKT_FORMAT_CSV);
+    json_t *json = parsed(trace, report);
+    json_t *table;
+    const char *at = assert_table_is_json(text, json), *name;
+    json_object_foreach(json_object_get(json, "tables"), name, table)
+    {
+        assert_memory_equal(at, "\r\n", 2);
+        at = assert_table_is_json(at + 2, table);
     }
     assert_string_equal(at, "");
     json_decref(json);

@@ -15,7 +15,7 @@ enum {
 static const tkt_column columns[COLUMNS] = {
     [NAME] = {"Name", "name", TKT_CELL_TEXT, 0, true, 1},
     [TIME] = {"Time", "time_ns", TKT_CELL_TIME, 0, false, 1},
-    [RATE] = {"GFLOP/s", "flops_per_second", TKT_CELL_NUMBER, 0, false, 1e9},
+    [RATE] = {"GFLOP/s", "flops_per_second", TKT_CELL_NUMBER, 0, false, TKT_BILLIONS},
     [KEY] = {"Key", "key", TKT_CELL_TEXT, TKT_HIDDEN, true, 1},
 };
 

@@ -228,7 +228,7 @@ TEST(each_level_is_indented_by_two)
 
 TEST(names_of_megabytes_pass)
 {
-    size_t size = (test_runner() ? 1 : 10) << 20; /* an emulator takes minutes */
+    size_t size = (test_runner() ? 1 : 2) << 20; /* an emulator takes minutes */
     char *name = malloc(size + 1);
     memset(name, '"', size);
     name[size] = '\0';

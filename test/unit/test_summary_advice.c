@@ -69,6 +69,60 @@ TEST(the_hottest_scope_is_the_headline)
 }
 
 /* 56 bytes, and the character that they end in. */
+/* Threads of a pool that have no work are no bottleneck; a thread that waits alone may be one. */
+TEST(waiting_threads_are_not_the_headline)
+{
+    for (uint32_t threads = 1; threads <= 2; threads++) {
+        takt_trace *trace = build_begin(2000000);
+        for (uint32_t i = 0; i < threads; i++) {
+            uint32_t track = build_track(trace, i ? "worker" : "main");
+            build_span(trace, track, build_site(trace, "wait for work"), TKT_NO_SPAN, 1000000,
+                       1600000);
+            build_span(trace, track, build_site(trace, "job"), TKT_NO_SPAN, 1600000, 2000000);
+        }
+        build_end(trace);
+        assert_headline(trace, threads == 1 ? "The bottleneck is wait for work: 60.00% of the self "
+                                              "CPU time, 600.000us in 1 call."
+                                            : "The bottleneck is job: 40.00% of the self CPU time, "
+                                              "800.000us in 2 calls.");
+        takt_trace_release(trace);
+    }
+}
+
+/* Calls beyond the limit of paths are a loss of a summary, not small calls of one scope. */
+TEST(other_paths_are_counted_and_no_scope)
+{
+    takt_trace *trace = build_begin(2000000);
+    uint32_t site = build_site(trace, "a");
+    trace->facts.has_spans = false;
+    assert_int_equal(tkt_fold_init(&trace->fold), TAKT_OK);
+    for (uint32_t parent = 0; trace->fold.count < TKT_FOLD_MAX_NODES;) {
+        parent = tkt_fold_child(&trace->fold, parent, site);
+        tkt_fold_add(&trace->fold, parent, 1);
+    }
+    uint32_t next = build_site(trace, "b");
+    for (uint32_t i = 0; i < 80000; i++)
+        tkt_fold_add(&trace->fold, tkt_fold_child(&trace->fold, 0, next), 10);
+    tkt_fold_find_self(&trace->fold);
+    build_end(trace);
+    json_t *summary = report_json(trace, "summary", NULL);
+    const json_t *advice = json_object_get(json_object_get(summary, "tables"), "advice");
+    const json_t *small = row_at(advice, 0);
+    assert_text(small, "kind", "small scope");
+    assert_text(small, "scope", "a");
+    json_decref(summary);
+    assert_int_equal(takt_trace_loss(trace, TAKT_LOSS_TOO_MANY_PATHS), 80000);
+    for (int i = 0; i < 2; i++) {
+        json_t *json = report_json(trace, i ? "tree" : "scopes", NULL);
+        const json_t *notes = json_object_get(json, "notes");
+        assert_string_equal(json_string_value(json_array_get(notes, 1)),
+                            "(other paths) stands for 80000 calls of paths beyond the first 65536: "
+                            "use fewer names made at run time.");
+        json_decref(json);
+    }
+    takt_trace_release(trace);
+}
+
 TEST(long_names_are_cut_in_sentences)
 {
     static const char fifty[] = "fifty letters that are the begin of a name of this";

@@ -1,5 +1,6 @@
 /* What devices did, by scope, path, step and device, against slow and simple counts: chains of
  * names are followed for every activity, and busy time is counted nanosecond by nanosecond. */
+#include "support/sanitized.h"
 #include "support/test.h"
 #include "support/report_traces.h"
 
@@ -8,7 +9,7 @@
 #include "summary/memory.h"
 #include "summary/scopes.h"
 
-#define SEEDS 12
+#define SEEDS FEWER(4, 12)
 
 static const tkt_trace_site *site_at(const takt_trace *trace, uint32_t track, uint32_t span)
 {

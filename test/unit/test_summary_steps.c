@@ -2,6 +2,7 @@
 #include "support/test.h"
 #include "support/report_traces.h"
 
+#include "report/show.h"
 #include "summary/steps.h"
 
 #include <math.h>
@@ -180,6 +181,92 @@ TEST(the_summary_has_steps_that_were_not_recorded)
     assert_text(row_at(table_of(json, "steps"), 0), "steps", "all");
     assert_value(json_object_get(json, "facts"), "step_median_ns", 4000000);
     assert_value(json_object_get(json, "facts"), "steps_per_second", 250);
+    json_decref(json);
+    takt_trace_release(trace);
+}
+
+/* ---- The line on the run, and its slowest steps ---------------------------------------------- */
+
+/* `count` steps of 1 ms except number 3, of 9 ms. */
+static takt_trace *build_run(size_t count)
+{
+    takt_trace *trace = build_begin(9000000);
+    for (size_t i = 0; i < count; i++)
+        build_all_step(trace, i == 3 ? 9000000 : 1000000);
+    return trace;
+}
+
+static void assert_line(takt_trace *trace, const char *expected)
+{
+    char line[TKT_RUN_LINE];
+    assert_string_equal(tkt_run_line(line, trace), expected);
+    takt_trace_release(trace);
+}
+
+TEST(the_run_is_one_line)
+{
+    assert_line(build_run(0), "");
+    assert_line(build_run(1), "1 step, 1.000ms");
+    takt_trace *trace = build_run(1000);
+    assert_line(trace, "1000 steps, 1.008s, median 1.000ms, slowest 3 (9.000ms, not recorded)");
+}
+
+TEST(the_line_says_whether_the_slowest_step_was_recorded)
+{
+    takt_trace *trace = build_run(5);
+    tkt_run_add_window(trace->run, 3, 1);
+    assert_line(trace, "5 steps, 13.000ms, median 1.000ms, slowest 3 (9.000ms)");
+}
+
+/* As in files of earlier versions. */
+TEST(without_the_run_the_slowest_step_has_no_number)
+{
+    takt_trace *trace = build_run(5);
+    tkt_free(trace->run);
+    trace->run = NULL;
+    build_end(trace);
+    json_t *json = report_json(trace, "steps", NULL);
+    assert_text(json, "headline", "5 steps, 13.000ms, median 1.000ms, slowest 9.000ms");
+    assert_value(json_object_get(json, "facts"), "run_steps", 5);
+    assert_null(json_object_get(json_object_get(json, "facts"), "slowest_step"));
+    assert_null(json_object_get(json_object_get(json, "tables"), "slowest"));
+    json_decref(json);
+    takt_trace_release(trace);
+}
+
+TEST(the_slowest_steps_are_listed_when_they_are_not_all)
+{
+    takt_trace *trace = build_run(10);
+    build_end(trace);
+    json_t *json = report_json(trace, "steps", NULL);
+    assert_null(json_object_get(json, "tables"));
+    json_decref(json);
+    takt_trace_release(trace);
+
+    trace = build_run(11);
+    tkt_run_add_window(trace->run, 0, 2);
+    trace->run->windows[trace->run->window_count++] = (tkt_run_window){5, 8, 2}; /* joined */
+    build_end(trace);
+    json = report_json(trace, "steps", NULL);
+    const json_t *slowest = table_of(json, "slowest");
+    static const struct {
+        double number, duration_ns;
+        json_type recorded;
+    } rows[10] = {{3, 9e6, JSON_FALSE}, {0, 1e6, JSON_TRUE},  {1, 1e6, JSON_TRUE},
+                  {2, 1e6, JSON_FALSE}, {4, 1e6, JSON_FALSE}, {5, 1e6, JSON_NULL},
+                  {6, 1e6, JSON_NULL},  {7, 1e6, JSON_NULL},  {8, 1e6, JSON_NULL},
+                  {9, 1e6, JSON_FALSE}};
+    assert_int_equal(row_count(slowest), 10);
+    for (size_t i = 0; i < 10; i++) {
+        const json_t *row = row_at(slowest, i);
+        assert_value(row, "step", rows[i].number);
+        assert_value(row, "duration_ns", rows[i].duration_ns);
+        assert_value(row, "times_median", rows[i].duration_ns / 1e6);
+        assert_int_equal(json_typeof(json_object_get(row, "recorded")), rows[i].recorded);
+    }
+    assert_value(json_object_get(json, "facts"), "run_ns", 19e6);
+    assert_value(json_object_get(json, "facts"), "run_recorded_steps", 4);
+    assert_value(json_object_get(json, "facts"), "slowest_step", 3);
     json_decref(json);
     takt_trace_release(trace);
 }

@@ -257,13 +257,16 @@ TEST(rates_say_whose_time_divides)
     const takt_timed device = {.struct_size = sizeof device,
                                .flops_per_second = 1e11,
                                .work_ns = 1e6,
-                               .is_device_work = true};
+                               .is_device_work = true,
+                               .precision = "bf16"};
     const takt_timed lost = {.struct_size = sizeof lost, .flops_per_second = NAN};
     capture_stdout();
     takt_timed_print(&device);
     takt_timed_print(&lost);
     assert_string_equal(captured_stdout(), "0 repetitions\n"
                                            "  work        100.000 GFLOP/s of device time\n"
+                                           "  used        unknown: no peak in bf16, set "
+                                           "peak_flops\n"
                                            "0 repetitions\n"
                                            "  work        unknown: Takt lost activities of "
                                            "devices\n");

@@ -85,6 +85,37 @@ TEST(small_disorder_is_put_right)
     }
 }
 
+/* Activities of streams that lag behind each other; far apart, close together, or in bursts. */
+TEST(activities_are_visited_by_begin)
+{
+    uint64_t seed = 521288629u;
+    for (uint32_t round = 0; round < 300; round++) {
+        takt_trace *trace;
+        const uint32_t *places;
+        uint32_t distance = 1 + random_below(&seed, 1000), reach = 1 + random_below(&seed, 20000);
+        uint32_t burst = round % 3 == 0 ? 200 : 1;
+        bool seen[ITEMS] = {false};
+        assert_int_equal(tkt_trace_create(&trace), TAKT_OK);
+        for (uint32_t i = 0; i < ITEMS; i++)
+            *TKT_ARRAY_ADD(&trace->activities) =
+                (tkt_activity){.begin_ns = (uint64_t)(i / burst) * burst * distance * 100 +
+                                           random_below(&seed, reach),
+                               .span = TKT_NO_SPAN};
+        assert_int_equal(tkt_trace_begins(trace, &places), TAKT_OK);
+        for (uint32_t i = 0, before = 0; i < ITEMS; before = places ? places[i] : i, i++) {
+            uint32_t place = places ? places[i] : i;
+            uint64_t ns = trace->activities.items[place].begin_ns;
+            assert_false(seen[place]);
+            seen[place] = true;
+            if (i > 0) {
+                uint64_t before_ns = trace->activities.items[before].begin_ns;
+                assert_true(before_ns < ns || (before_ns == ns && before < place));
+            }
+        }
+        takt_trace_release(trace);
+    }
+}
+
 TEST(runs_that_touch_or_contain_each_other_are_merged)
 {
     static const uint64_t cases[][8] = {

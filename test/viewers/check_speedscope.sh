@@ -3,8 +3,7 @@
 # Pictures are left in $TAKT_BUILD/viewers/pictures, to be looked at.
 . "${0%/*}/lib_viewers.sh"
 need node npm
-CHROMIUM=$(command -v chromium || command -v chromium-browser) || { echo "needs chromium" && exit 77; }
-export CHROMIUM TAKT_BUILD=$build
+need_browser
 npm_package playwright-core 1.49.1
 npm_package speedscope 1.25.0
 mkdir -p "$build/viewers/pictures"

@@ -8,6 +8,18 @@
 
 #define TAKT_DEVICE_NO_PHASE 254u /* stands for all numbers from here on */
 
+/* Sets the lane of the block's thread of this number. True if this thread records for the lane. */
+TAKT_DEVICE_INLINE bool takt_device_choose(takt_device_view &view, uint32_t thread,
+                                           uint32_t threads)
+{
+    uint32_t per_lane = view.lanes == TAKT_DEVICE_BLOCKS  ? threads
+                        : view.lanes == TAKT_DEVICE_WARPS ? 32u
+                                                          : 1u;
+    view.lane = thread / per_lane;
+    uint32_t all = view.block * ((threads + per_lane - 1) / per_lane) + view.lane;
+    return thread % per_lane == 0 && (view.every < 2 || all % view.every == 0);
+}
+
 /* ---- What differs between a device and a host ------------------------------------------------ */
 
 #if defined(__CUDA_ARCH__)
@@ -55,14 +67,8 @@ TAKT_DEVICE_INLINE void takt_device_store(takt_device_record *to, uint64_t start
 TAKT_DEVICE_INLINE bool takt_device_is_lane(takt_device_view &view)
 {
     uint32_t thread = threadIdx.x + blockDim.x * (threadIdx.y + blockDim.y * threadIdx.z);
-    uint32_t threads = blockDim.x * blockDim.y * blockDim.z;
-    uint32_t per_lane = view.lanes == TAKT_DEVICE_BLOCKS  ? threads
-                        : view.lanes == TAKT_DEVICE_WARPS ? 32u
-                                                          : 1u;
     view.block = blockIdx.x + gridDim.x * (blockIdx.y + gridDim.y * blockIdx.z);
-    view.lane = thread / per_lane;
-    uint32_t all = view.block * ((threads + per_lane - 1) / per_lane) + view.lane;
-    return thread % per_lane == 0 && (view.every < 2 || all % view.every == 0);
+    return takt_device_choose(view, thread, blockDim.x * blockDim.y * blockDim.z);
 }
 
 #else
@@ -125,8 +131,8 @@ TAKT_DEVICE_INLINE takt_device_segment *takt_device_slot(const takt_device_view 
 }
 
 /* Gives the lane a segment, once in a launch; NULL if this thread does not record, or without room.
- * Not inlined, and with copies of the fields, so that the view itself stays in registers. A slot
- * below `base`, of a read that overtook, wraps to a large number. */
+ * Not inlined, and with copies of the fields, so that the view itself stays in registers. If a read
+ * has moved `base` past the ticket, the slot wraps to a large number. */
 TAKT_DEVICE_COLD takt_device_segment *takt_device_attach(takt_device_view view)
 {
     if (!takt_device_is_lane(view))
@@ -162,7 +168,7 @@ TAKT_DEVICE_INLINE bool takt_device_is_on(takt_device_view &view)
     return view.pool != nullptr && (view.segment != nullptr || takt_device_enter(view));
 }
 
-/* The upper half of a record of this phase. Numbers too large for it are all the same one. */
+/* The upper half of a record of this phase; 255 stands for all numbers that do not fit. */
 TAKT_DEVICE_INLINE uint32_t takt_device_word(const takt_device_view &view, uint32_t phase)
 {
     return view.iteration | ((phase < TAKT_DEVICE_NO_PHASE ? phase : TAKT_DEVICE_NO_PHASE) + 1)

@@ -113,36 +113,52 @@ void html_put_json(html_bytes *bytes, const char *text, size_t size)
 /* ======== Blocks ======== */
 
 /* A block of the page: gzip, which browsers can decompress, then base64, whose letters have no
- * meaning in HTML. The block is written in pieces, so that a large trace needs little memory. */
+ * meaning in HTML. The block is written in pieces, so that a large trace needs little memory. Many
+ * columns are several blocks, which browsers can unpack at once. */
 
 enum {
     LEVEL = 1,                  /* the fastest; columns of varints are small already */
     GZIP_WINDOW = 15 + 16,      /* a 32 KiB window; adds gzip's header and trailer */
     MOST_MEMORY = 9,            /* zlib's memLevel */
     OUT_BYTES = 3 * (16 << 10), /* a multiple of three, for base64 */
-    PIECE_BYTES = 1 << 30
+    PIECE_BYTES = 1 << 30,
+    BLOCK_BYTES = 1 << 20 /* of columns, uncompressed, after which a new block begins */
 };
 
 struct html_packed {
     FILE *file;
+    const char *id, *suffix;
+    unsigned number; /* of the block */
     z_stream stream;
     bool has_failed;
     unsigned char out[OUT_BYTES];
 };
 
-html_packed *html_packed_begin(FILE *file)
+static void begin_block(html_packed *packed)
+{
+    fprintf(packed->file, "<script type=\"text/plain\" id=\"%s%s", packed->id, packed->suffix);
+    if (++packed->number > 1)
+        fprintf(packed->file, "-%u", packed->number);
+    fputs("\">", packed->file);
+    packed->stream.next_out = packed->out;
+    packed->stream.avail_out = OUT_BYTES;
+}
+
+html_packed *html_packed_begin(FILE *file, const char *id, const char *suffix)
 {
     html_packed *packed = calloc(1, sizeof *packed);
     if (!packed)
         return NULL;
     packed->file = file;
-    packed->stream.next_out = packed->out;
-    packed->stream.avail_out = OUT_BYTES;
+    packed->id = id;
+    packed->suffix = suffix;
     if (deflateInit2(&packed->stream, LEVEL, Z_DEFLATED, GZIP_WINDOW, MOST_MEMORY,
-                     Z_DEFAULT_STRATEGY) == Z_OK)
-        return packed;
-    free(packed);
-    return NULL;
+                     Z_DEFAULT_STRATEGY) != Z_OK) {
+        free(packed);
+        return NULL;
+    }
+    begin_block(packed);
+    return packed;
 }
 
 /* Writes the compressed bytes as base64 (RFC 4648). Only the last piece may need padding. */
@@ -193,6 +209,14 @@ void html_packed_write(html_packed *packed, const void *data, size_t size)
     }
 }
 
+static void end_block(html_packed *packed)
+{
+    packed->stream.avail_in = 0;
+    deflate_all(packed, Z_FINISH);
+    write_out(packed);
+    fputs("</script>\n", packed->file);
+}
+
 void html_packed_column(html_packed *packed, html_bytes *column)
 {
     size_t size = column->used;
@@ -200,6 +224,11 @@ void html_packed_column(html_packed *packed, html_bytes *column)
                                    size >> 24 & 0xff};
 
     packed->has_failed |= column->has_failed || size > UINT32_MAX;
+    if (packed->stream.total_in >= BLOCK_BYTES) {
+        end_block(packed);
+        deflateReset(&packed->stream);
+        begin_block(packed);
+    }
     html_packed_write(packed, head, sizeof head);
     html_packed_write(packed, column->data, size);
     column->used = 0;
@@ -207,9 +236,7 @@ void html_packed_column(html_packed *packed, html_bytes *column)
 
 bool html_packed_end(html_packed *packed)
 {
-    packed->stream.avail_in = 0;
-    deflate_all(packed, Z_FINISH);
-    write_out(packed);
+    end_block(packed);
     bool is_done = !packed->has_failed;
     deflateEnd(&packed->stream);
     free(packed);

@@ -26,7 +26,7 @@ typedef struct span_writer {
     html_args args;
     html_bytes open; /* array of size_t: the enclosing spans, outermost first */
     html_lanes lanes;
-    uint64_t last_ns;
+    uint64_t last_end_ns;
 } span_writer;
 
 uint32_t html_lane(html_lanes *lanes, uint64_t begin_ns, uint64_t end_ns)
@@ -60,14 +60,14 @@ static void put_span(span_writer *to, html_track *track, const takt_span_info *s
     html_bytes *columns = to->columns;
     size_t stack = takt_trace_span_stack(to->writer->trace, number, index);
 
-    html_put_varint(&columns[BEGIN], span->begin_ns - to->last_ns);
+    html_put_zigzag(&columns[BEGIN], (int64_t)(span->begin_ns - to->last_end_ns));
     html_put_varint(&columns[DURATION], span->end_ns - span->begin_ns);
     html_put_varint(&columns[SITE], html_site(to->writer, span));
     html_put_varint(&columns[DEPTH], depth);
     html_put_varint(&columns[FLAGS], span->flags);
     html_put_varint(&columns[ARGS], html_args_text(to->writer, &to->args, number, index));
     html_put_varint(&columns[STACK], stack == TAKT_NO_STACK ? 0 : stack + 1);
-    to->last_ns = span->begin_ns;
+    to->last_end_ns = span->end_ns;
     track->rows = depth + 1 > track->rows ? depth + 1 : track->rows;
     track->count++;
 }
@@ -96,7 +96,7 @@ static void write_track(span_writer *to, size_t number)
                           .group = "host",
                           .thread = info.thread_id,
                           .places = places_for(to->writer, info.span_count)};
-    to->last_ns = to->writer->origin_ns;
+    to->last_end_ns = to->writer->origin_ns;
     to->open.used = 0;
     to->lanes.count = 0;
     for (size_t i = 0; takt_trace_span(to->writer->trace, number, i, &span) == TAKT_OK; i++) {

@@ -2,40 +2,6 @@
  * arrays, with one object per track and none per event. */
 'use strict';
 
-/* Older browsers do not have Uint8Array.fromBase64(). */
-function bytesOfBase64(text) {
-    if (Uint8Array.fromBase64)
-        return Uint8Array.fromBase64(text);
-    const binary = atob(text);
-    const bytes = new Uint8Array(binary.length);
-    for (let i = 0; i < bytes.length; i++)
-        bytes[i] = binary.charCodeAt(i);
-    return bytes;
-}
-
-/* Feeds base64 to a stream, in pieces to keep the strings small. */
-async function writePacked(packed, writer) {
-    const piece = 1 << 20;
-    for (let at = 0; at < packed.length; at += piece)
-        await writer.write(bytesOfBase64(packed.slice(at, at + piece)));
-    await writer.close();
-}
-
-/* Decodes a block (base64 of gzip) to bytes, and removes the block from the page. */
-async function inflate(id) {
-    const block = byId(id);
-    const stream = new DecompressionStream('gzip');
-    const inflated = new Response(stream.readable).arrayBuffer();
-    try {
-        const [bytes] = await Promise.all([inflated,
-            writePacked(block.textContent.trim(), stream.writable.getWriter())]);
-        block.remove();
-        return new Uint8Array(bytes);
-    } catch (error) {
-        throw new Error('they are damaged, or end too early', {cause: error});
-    }
-}
-
 /* Reads the values of one column, which must use up all of its bytes. */
 class Column {
     constructor(bytes, count) {
@@ -43,8 +9,8 @@ class Column {
         this.count = count;
     }
 
-    /* Reads varints into an array of the given type. Bit operations would cut numbers to 32 bits;
-     * this arithmetic is exact up to 2^53. */
+    /* Reads varints into an array of the given type. Bit operations would cut numbers to 32 bits,
+     * so they serve for the first four bytes; the other arithmetic is exact up to 2^53. */
     varints(Type = Int32Array) {
         const {bytes, count} = this;
         const values = new Type(count);
@@ -52,9 +18,12 @@ class Column {
         for (let i = 0; i < count; i++) {
             let byte = bytes[at++];
             let value = byte & 127;
-            for (let scale = 128; byte > 127; scale *= 128) {
+            for (let shift = 7; byte > 127; shift += 7) {
                 byte = bytes[at++];
-                value += (byte & 127) * scale;
+                if (shift < 28)
+                    value |= (byte & 127) << shift;
+                else
+                    value += (byte & 127) * 2 ** shift;
             }
             values[i] = value;
         }
@@ -69,8 +38,10 @@ class Column {
     /* Reads varints that may be negative. */
     zigzags() {
         const values = this.varints(Float64Array);
-        for (let i = 0; i < values.length; i++)
-            values[i] = values[i] % 2 ? -(values[i] + 1) / 2 : values[i] / 2;
+        for (let i = 0; i < values.length; i++) {
+            const half = Math.floor(values[i] / 2);
+            values[i] = values[i] === 2 * half ? half : -half - 1;
+        }
         return values;
     }
 
@@ -90,6 +61,13 @@ class Column {
     }
 }
 
+/* Converts times since the end of the event before to begin times. */
+function addGaps(values, duration) {
+    for (let i = 1; i < values.length; i++)
+        values[i] += values[i - 1] + duration[i - 1];
+    return values;
+}
+
 /* Replaces each value by the sum of all up to it. */
 function addUp(values) {
     for (let i = 1; i < values.length; i++)
@@ -97,15 +75,22 @@ function addUp(values) {
     return values;
 }
 
-/* Cuts the data into columns. Each begins with its size. */
+/* Cuts blocks into columns. Each begins with its size, and none is in two blocks. */
 class Columns {
-    constructor(bytes) {
-        this.bytes = bytes;
-        this.view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+    constructor(blocks) {
+        this.blocks = blocks; /* those after the current one */
+        this.take();
+    }
+
+    take() {
+        this.bytes = this.blocks.shift() ?? new Uint8Array();
+        this.view = new DataView(this.bytes.buffer);
         this.position = 0;
     }
 
     next(count) {
+        if (this.position === this.bytes.length)
+            this.take();
         const begin = this.position + 4;
         const end = begin <= this.bytes.length ?
             begin + this.view.getUint32(this.position, true) : Infinity;
@@ -116,14 +101,14 @@ class Columns {
     }
 }
 
-/* Reads the columns of a track: {name: how to read it}. Each is decoded when it is first used, so
- * the page need not wait for those that it does not show. */
+/* Reads the columns of a track: {name: how to read it, perhaps with other columns of the track}. Each
+ * is decoded when it is first used, so the page need not wait for those that it does not show. */
 function readLater(columns, count, readers) {
     const events = {};
     for (const [name, read] of Object.entries(readers)) {
         const column = columns.next(count);
         Object.defineProperty(events, name, {configurable: true, enumerable: true, get() {
-            const values = read(column);
+            const values = read(column, events);
             Object.defineProperty(events, name, {value: values});
             return values;
         }});
@@ -134,9 +119,10 @@ function readLater(columns, count, readers) {
 const sums = (column) => column.sums();
 const varints = (column) => column.varints();
 const longs = (column) => column.varints(Float64Array);
+const differences = (column) => addUp(column.zigzags());
 
 const spanColumns = {
-    begin: sums,
+    begin: (column, {duration}) => addGaps(column.zigzags(), duration),
     duration: longs,
     what: varints, /* index into trace.sites */
     depth: varints,
@@ -150,10 +136,10 @@ const activityColumns = {
     what: varints, /* index into trace.shapes */
     depth: varints,
     track: varints,
-    launch: varints,
-    scope: varints,
+    launch: differences,
+    scope: differences,
     scopeName: varints,
-    correlation: (column) => addUp(column.zigzags()),
+    correlation: differences,
 };
 
 /* Converts changes of memory to the bytes allocated after each event. */
@@ -188,15 +174,24 @@ function readWaits(columns, count) {
     return {kind: 'wait', name: 'waits for devices', group: 'host', count, hidden: 0, rows, events};
 }
 
-async function readTrace() {
-    const trace = JSON.parse(byId('facts').textContent);
-    if (trace.format !== 1)
+/* Reads what is known of a run without its columns; the blocks of the second run have the suffix
+ * "-b". */
+async function readTrace(suffix) {
+    const trace = JSON.parse(byId(`facts${suffix}`).textContent);
+    if (trace.format !== 2)
         throw new Error(`the data are of format ${trace.format}, which this page does not know`);
-    Object.assign(trace, JSON.parse(new TextDecoder().decode(await inflate('lists'))));
-    const columns = new Columns(await inflate('data'));
+    Object.assign(trace, await readJson(`lists${suffix}`));
+    trace.tracks.forEach((track, i) => track.id = i);
+    trace.waits.kind = 'wait';
+    trace.begin = trace.facts.begin_ns;
+    trace.end = Math.max(trace.facts.end_ns, trace.begin + 1);
+    return trace;
+}
 
-    for (const [i, track] of trace.tracks.entries()) {
-        track.id = i;
+/* Reads the columns of a run, which stand behind the script. */
+async function readColumns(trace, suffix) {
+    const columns = new Columns(await unpackBlocks(`data${suffix}`));
+    for (const track of trace.tracks) {
         track.events = readLater(columns, track.count,
             track.kind === 'stream' ? activityColumns : spanColumns);
     }
@@ -210,7 +205,6 @@ async function readTrace() {
     trace.waits = {...readWaits(columns, waits.count), id: trace.tracks.length};
     trace.steps = {count: steps.count, begin: next(steps).sums(),
         duration: longs(next(steps)), number: next(steps).sums()};
-    trace.begin = trace.facts.begin_ns;
-    trace.end = Math.max(trace.facts.end_ns, trace.begin + 1);
-    return trace;
+    trace.run = {...trace.run, total: longs(next(trace.run)), min: longs(next(trace.run)),
+        max: longs(next(trace.run))};
 }

@@ -191,14 +191,15 @@ function eventButtons(timeline, target) {
     const {trace} = timeline;
     const name = eventName(trace, target.track, target.event);
     const kind = nodeKind(target.track, target.event);
-    const id = tableOfName(trace, name, kind);
+    const {page} = timeline;
+    const id = page.tableOf(name, kind);
     return make('div', {class: 'buttons'},
-        id ? makeButton('Show in the table', () => timeline.page.showRow(id, name)) : null,
+        id ? makeButton('Show in the table', () => page.showRow(id, name)) : null,
         makeButton('Zoom to it', () => timeline.zoomTo(target), {title: 'Enter, F'}),
         makeButton('Find all of this name', () => searchFor(timeline, name)),
-        makeButton('All about this name', () => timeline.page.showName(name)),
+        page.showName ? makeButton('All about this name', () => page.showName(name)) : null,
         ['stream', 'thread'].includes(target.track.kind) ? makeButton('In the flame graph',
-            () => timeline.page.showFlame(name, kind)) : null);
+            () => page.showFlame(name, kind)) : null);
 }
 
 function showEvent(timeline, target) {

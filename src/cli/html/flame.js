@@ -13,9 +13,9 @@ const flameKeys = [
 ];
 
 class Flame {
-    constructor(page) {
+    constructor(page, trees = flameTrees(page.trace)) {
         this.page = page;
-        this.trees = flameTrees(page.trace);
+        this.trees = trees;
         this.made = new Map();
         this.isByTime = true;
         this.needle = '';
@@ -40,13 +40,23 @@ class Flame {
             this.picks);
         const toolbar = make('div', {class: 'toolbar', role: 'toolbar',
             'aria-label': 'Flame graph'}, picks, this.input, this.output,
-        make('span', {class: 'space'}), this.orderButton, this.callersButton,
+        make('span', {class: 'space'}), ...this.tools(), this.orderButton, this.callersButton,
         makeButton('Whole', () => this.zoom(null), {title: '0'}), this.keys);
-        this.element = make('div', {class: 'report'}, toolbar, this.frames, this.details);
+        this.element = make('div', {class: 'report'}, toolbar, this.legend(), this.frames,
+            this.details);
         this.element.addEventListener('keydown', (event) => this.press(event));
         this.frames.addEventListener('click', (event) => this.choose(this.nodeAt(event)));
         this.frames.addEventListener('dblclick', (event) => this.zoom(this.nodeAt(event)));
         new ResizeObserver(() => this.draw()).observe(this.frames);
+    }
+
+    /* Returns further buttons. */
+    tools() {
+        return [];
+    }
+
+    legend() {
+        return null;
     }
 
     openTree(index) {
@@ -73,10 +83,14 @@ class Flame {
             this.root = this.tree;
             this.chosen = findNode(this.tree, chosen) ?? this.tree;
         } else if (chosen.parent) {
-            this.sandwich = sandwichOf(this.tree, chosen);
+            this.sandwich = this.sandwichAt(chosen);
             this.root = this.chosen = this.sandwich.callees;
         }
         this.draw();
+    }
+
+    sandwichAt(node) {
+        return sandwichOf(this.tree, node);
     }
 
     choose(node) {
@@ -90,7 +104,7 @@ class Flame {
     /* Makes a frame as wide as the graph; null: everything. Between callers and callees, shows
      * those of the frame's name. */
     zoom(node) {
-        this.sandwich = node && this.sandwich ? sandwichOf(this.tree, node) : null;
+        this.sandwich = node && this.sandwich ? this.sandwichAt(node) : null;
         this.root = this.sandwich?.callees ?? node ?? this.tree;
         this.choose(this.root);
     }
@@ -145,22 +159,37 @@ class Flame {
     }
 
     makeFrame({node, x, width, row}, place) {
-        const fill = node.kind === 'call' || node === this.tree ? neutralFill : colorOf(node.name);
-        const isDim = this.needle && !this.matches(node);
+        const isHit = this.matches(node);
+        const isDim = this.needle && !isHit;
+        const fill = isHit ? hitFill : this.fillOf(node);
         const isChosen = node === this.chosen;
         const name = visibleText(cutText(node.name, 200)) || '(no name)';
         const frame = make('button', {type: 'button', 'data-place': place,
             class: `frame${isDim ? ' dim' : ''}${isChosen ? ' chosen' : ''}`,
             tabindex: isChosen ? 0 : -1, 'data-total': node.total,
-            'aria-label': `${name}, ${timeText(node.total)}`,
-            title: `${name}\n${timeText(node.total)}, ${this.shareText(node)}`},
-        width * this.frames.clientWidth > 24 ? make('bdi', {}, name) : null);
+            'aria-label': `${name}, ${this.timesText(node)}`,
+            title: `${name}\n${this.timesText(node)}, ${this.shareText(node)}`},
+        width * this.frames.clientWidth > 24 ? make('bdi', {}, name) : null,
+        this.noteOf(node, width * this.frames.clientWidth));
         frame.style.setProperty('left', `${100 * x}%`);
         frame.style.setProperty('width', `${100 * width}%`);
         frame.style.setProperty('top', `${row * lineHeight}px`);
         frame.style.setProperty('background', fill);
         frame.style.setProperty('color', inkOn(fill));
         return frame;
+    }
+
+    fillOf(node) {
+        return node.kind === 'call' || node === this.tree ? neutralFill : colorOf(node.name);
+    }
+
+    /* Returns more text for a frame of this width. */
+    noteOf() {
+        return null;
+    }
+
+    timesText(node) {
+        return timeText(node.total);
     }
 
     shareText(node) {
@@ -186,20 +215,24 @@ class Flame {
         const kinds = {call: 'CUDA call', activity: 'activity', frame: 'function'};
         const isEvent = node.parent || this.sandwich ? node.kind !== 'frame' : false;
         const {page} = this;
-        const id = isEvent && tableOfName(page.trace, node.name, node.kind);
+        const id = isEvent && page.tableOf(node.name, node.kind);
         return [make('div', {class: 'title'}, make('h2', {}, makeName(node.name, 300), ' ',
             make('small', {}, kinds[node.kind] ?? '')), make('div', {class: 'buttons'},
             this.root !== node ? makeButton('Zoom to it', () => this.zoom(node)) : null,
             isEvent && page.options.onname && page.options.hasName(node.name) ?
                 makeButton('On the timeline', () => page.options.onname(node.name)) : null,
-            isEvent && page.options.hasName(node.name) ? makeButton('All about this name',
-                () => page.showName(node.name)) : null,
+            isEvent && page.showName && page.options.hasName(node.name) ?
+                makeButton('All about this name', () => page.showName(node.name)) : null,
             id ? makeButton('In the table', () => page.showRow(id, node.name)) : null)),
-        makeList([measured('Total', 'time', node.total), ['Share', this.shareText(node)],
-            measured('Self', 'time', node.self),
-            ['Count', node.count ? countText(node.count) : '']], 'fields'),
+        this.fieldsOf(node),
         this.sandwich ? make('p', {class: 'note'}, 'Callers are above, callees below. Time of '
             + 'recursive calls counts once.') : null];
+    }
+
+    fieldsOf(node) {
+        return makeList([measured('Total', 'time', node.total), ['Share', this.shareText(node)],
+            measured('Self', 'time', node.self),
+            ['Count', node.count ? countText(node.count) : '']], 'fields');
     }
 
     /* Returns the frame next to the chosen one: a row up or down, or along its row. */

@@ -1,5 +1,6 @@
 /* Declarations shared by the parts of the page that `takt report --html` writes. FORMAT.md
- * describes the page. All its data comes from a sealed trace through include/takt. */
+ * describes the page. All its data comes from a sealed trace: through include/takt, except for the
+ * steps of the whole run. */
 #ifndef TAKT_CLI_HTML_HTML_H
 #define TAKT_CLI_HTML_HTML_H
 
@@ -11,7 +12,7 @@
 #include <stdio.h>
 
 enum {
-    HTML_FORMAT = 1,
+    HTML_FORMAT = 2,
     HTML_MOST_EVENTS = 2000000, /* over all tracks */
     HTML_MOST_LANES = 64,       /* rows of a track with overlapping events; further events share the
                                  * last row */
@@ -54,15 +55,16 @@ const void *html_set_at(const html_set *set, uint32_t index, size_t *size);
 bool html_set_has_failed(const html_set *set);
 void html_set_free(html_set *set);
 
-/* ---- A block of the page: base64 of gzip (bytes.c) ---- */
+/* ---- Blocks of the page: base64 of gzip (bytes.c) ---- */
 
 typedef struct html_packed html_packed;
 
-/* NULL: no memory. */
-html_packed *html_packed_begin(FILE *file);
+/* Begins a block whose id is `id` and `suffix`. NULL: no memory. */
+html_packed *html_packed_begin(FILE *file, const char *id, const char *suffix);
 void html_packed_write(html_packed *packed, const void *data, size_t size);
 
-/* Writes a column, its size first, and empties the buffer. */
+/* Writes a column, its size first, and empties the buffer. Many columns are several blocks: the
+ * second has "-2" behind its id, and so on. */
 void html_packed_column(html_packed *packed, html_bytes *column);
 
 /* Ends the block and frees it. False if compressing or writing failed. */
@@ -150,6 +152,10 @@ void html_write_counters(html_writer *writer, html_packed *out);
 void html_write_memory(html_writer *writer, html_packed *out);
 void html_series_free(html_series_list *list);
 
+/* The run as columns, and its facts (run.c). */
+void html_write_run(html_writer *writer, html_packed *out);
+void html_put_run(html_writer *writer, html_bytes *out);
+
 /* Assigns rows to events that may overlap. html_lane() returns the first row that is free at
  * `begin_ns`. Starts with zeros. */
 typedef struct html_lanes {
@@ -194,14 +200,35 @@ html_asset html_tail(void);
 
 /* ======== The page ======== */
 
-/* A trace as one HTML file that needs no network. */
+/* A trace, or two and their comparison, as one HTML file that needs no network. */
 
-/* Writes the page to a temporary file next to `path`, then renames it. `file` is the path of the
- * trace; the page shows its last part. Returns CLI_OK, or CLI_FAILED after reporting the error. */
-int cli_html_write(const takt_trace *trace, const char *file, const char *path);
+typedef struct html_run {
+    const takt_trace *trace;
+    const char       *file; /* the page shows the last part of this path */
+} html_run;
+
+typedef struct html_content {
+    html_run          a;
+    html_run          b;          /* zeros: the page is about one run */
+    const html_bytes *comparison; /* with b: the JSON of `takt diff` */
+} html_content;
+
+/* Writes the page to a temporary file next to `path`, then renames it. Returns CLI_OK, or
+ * CLI_FAILED after reporting the error. */
+int cli_html_write(const html_content *content, const char *path);
 
 /* `takt report --html`: one page per trace. `output` is a file or a folder; NULL: the page goes
  * next to the trace, under its name. Returns the exit status. */
 int cli_report_html(const cli_syntax *syntax, char **files, size_t count, const char *output);
+
+/* Puts a page's name in `out`: NAME and `ending` for a `file` NAME.pftrace, next to it or in the
+ * folder `output`, or `output` itself. Refuses something like /dev/null. Returns CLI_OK, or
+ * CLI_USAGE after reporting the error (report_html.c). */
+#define HTML_PATH_SIZE 4096
+int html_name_page(const cli_syntax *syntax, const char *file, const char *ending,
+                   const char *output, char out[HTML_PATH_SIZE]);
+
+/* Refuses a page that would replace a trace. Returns CLI_OK, or CLI_USAGE after reporting it. */
+int html_spare_trace(const cli_syntax *syntax, const char *file, const char *page);
 
 #endif

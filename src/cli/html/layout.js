@@ -16,13 +16,9 @@ function trackRow(trace, track) {
         note: countText(track.count) + hidden};
 }
 
-function curveRow(series, title, type) {
-    return {kind: 'curve', series, title, type, isOpen: true, note: ''};
-}
-
 function memoryTitle(series) {
     const device = series.device || 'host';
-    const isTold = !series.kind || series.kind === 'device' || series.kind === device;
+    const isTold = !series.isPart && ['', 'device', device].includes(series.kind);
     const kind = isTold ? '' : ` ${series.kind}`;
     return `${device}${kind} memory${series.pool ? ', pools' : ''}`;
 }
@@ -30,6 +26,11 @@ function memoryTitle(series) {
 function deviceTitle(trace, name) {
     const device = trace.devices.find((d) => d.device === name);
     return device && device.name ? `${name}  ${device.name}` : name;
+}
+
+/* Without all activities, nobody knows how busy a device was. */
+function busyRows(trace, device) {
+    return trace.hidden.count || !busyOf(trace, device).length ? [] : [busyRow(trace, device)];
 }
 
 function timelineGroups(trace) {
@@ -46,9 +47,8 @@ function timelineGroups(trace) {
     add('Host', [...tracksOf('host'), ...waits]);
     for (const name of new Set(trace.tracks.map((track) => track.group)))
         if (name !== 'host')
-            add(deviceTitle(trace, name), tracksOf(name));
-    add('Memory', trace.memory.filter((m) => m.count)
-        .map((m) => curveRow(m, memoryTitle(m), 'bytes')));
+            add(deviceTitle(trace, name), [...busyRows(trace, name), ...tracksOf(name)]);
+    add('Memory', memoryCurves(trace).map((m) => curveRow(m, memoryTitle(m), 'bytes')));
     add('Counters', trace.counters.filter((c) => c.count)
         .map((c) => curveRow(c, c.name, 'number')));
     return groups;

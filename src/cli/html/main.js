@@ -1,7 +1,14 @@
-/* Reads the trace, makes the page, and handles the keys that work on every tab. */
+/* The page of one run, and the begin: reads the data and makes the page of one run or of two. */
 'use strict';
 
+/* Formats a number of ns; null is unknown, as in imported traces. */
+function nsText(ns, decimals) {
+    return ns === null ? 'unknown' : `${fixedText(ns, decimals)} ns`;
+}
+
 function deviceUncertaintyText(facts) {
+    if (facts.device_uncertainty_ns === null)
+        return 'unknown';
     const least = facts.device_uncertainty_is_least ? 'at least ' : '';
     const moved = facts.device_shift_ns ?
         `, moved by ${fixedText(facts.device_shift_ns, 0)} ns` : '';
@@ -16,7 +23,7 @@ function lossesText(facts) {
 }
 
 function costText(facts) {
-    if (!facts.is_known && facts.ending !== 'whole')
+    if (facts.cost_ns === null || (!facts.is_known && facts.ending !== 'whole'))
         return 'unknown';
     return (facts.ending === 'killed' ? 'at least ' : '') + timeText(facts.cost_ns);
 }
@@ -24,12 +31,12 @@ function costText(facts) {
 function provenanceText(trace) {
     const {facts} = trace;
     const {provenance} = trace.tables.summary ?? {};
-    const clock = provenance ? `clock ${provenance.clock}` : 'clock';
+    const clock = provenance?.clock ? `clock ${provenance.clock}` : 'clock';
     const parts = [`backend ${facts.backend}`,
-        `${clock}, resolution ${fixedText(facts.clock_resolution_ns, 3)} ns, `
-        + `uncertainty ${fixedText(facts.clock_uncertainty_ns, 1)} ns`];
-    if (facts.device_uncertainty_ns)
-        parts.push(`device times: resolution ${fixedText(facts.device_resolution_ns, 1)} ns, `
+        `${clock}, resolution ${nsText(facts.clock_resolution_ns, 3)}, `
+        + `uncertainty ${nsText(facts.clock_uncertainty_ns, 1)}`];
+    if (facts.device_uncertainty_ns !== 0)
+        parts.push(`device times: resolution ${nsText(facts.device_resolution_ns, 1)}, `
             + `uncertainty ${deviceUncertaintyText(facts)}`);
     parts.push(trace.losses.length ? trace.losses.map((l) => `${l.name} ${l.count}`).join(', ') :
         `${lossesText(facts)} lost`);
@@ -38,10 +45,27 @@ function provenanceText(trace) {
     return parts.join('; ');
 }
 
-class Page {
+/* Returns what is missing at the recording's end, in one sentence; '' for a whole recording. */
+function endingText(trace) {
+    return trace.facts.ending === 'whole' ? '' : trace.tables.summary?.provenance?.incomplete
+        ?? 'INCOMPLETE: the end of this recording is missing.';
+}
+
+/* Returns [label, text] of each thing that everybody who reads the page must know. */
+function bannersOf(trace) {
+    const ending = endingText(trace).replace('INCOMPLETE: ', '');
+    const losses = [...trace.losses].sort((a, b) => b.count - a.count)
+        .map((loss) => `${countText(loss.count)} ${loss.text}`);
+    const more = losses.splice(3).length;
+    const text = losses.join('; ') + (more ? `; and losses of ${more} further kinds` : '');
+    return [[trace.facts.ending === 'cut' ? 'CUT' : 'INCOMPLETE', ending],
+        ['LOST', text && `${text}.`]].filter(([, sentence]) => sentence);
+}
+
+class Page extends BasePage {
     constructor(trace) {
+        super();
         this.trace = trace;
-        this.timeline = new Timeline(trace);
         this.names = new Set([...trace.tracks, trace.waits].filter((track) => track.count)
             .flatMap((track) => namesOf(trace, track)));
         this.options = {
@@ -57,10 +81,31 @@ class Page {
         this.options.ongap = canShow && ((begin, length) =>
             this.onrange(trace.begin + begin, trace.begin + begin + length));
         this.onstep = canShow && ((step) => (this.open('timeline'), showStep(this.timeline, step)));
-        this.timeline.page = this;
         this.ontime = canShow && ((time) => this.onrange(time, time));
-        this.pages = pagesOf(this);
         this.build();
+    }
+
+    /* Completes the page after the columns were read. */
+    complete() {
+        this.hasTimeline = this.trace.facts.has_spans;
+        this.isComplete = true;
+        byId('tabs').inert = byId('pages').inert = false;
+        this.plots?.append(...makeOverviewPlots(this));
+        this.begin('overview');
+    }
+
+    /* The timeline is made when it is first needed. */
+    get timeline() {
+        if (!this.timelines.length) {
+            this.timelines = [new Timeline(this.trace)];
+            this.timelines[0].page = this;
+            followPlace(this, this.timelines[0]);
+        }
+        return this.timelines[0];
+    }
+
+    activeTimeline() {
+        return this.timeline;
     }
 
     /* Shows a stretch of time and its surroundings. A single moment is shown with a fiftieth of the
@@ -82,56 +127,14 @@ class Page {
         byId('run').replaceChildren(makeName(facts.name || 'unnamed run', 120));
         byId('about').textContent = `${timeText(this.trace.end - this.trace.begin)}${steps}`
             + (facts.ending !== 'whole' ? ', incomplete' : facts.is_partial ? ', partial' : '');
-        byId('ending').textContent = this.trace.tables.summary?.provenance?.incomplete
-            ?? (facts.ending === 'whole' ? '' : 'INCOMPLETE: the end of this recording is missing.');
-        byId('ending').hidden = facts.ending === 'whole';
+        byId('banners').replaceChildren(...bannersOf(this.trace).map(([label, text]) =>
+            make('p', {class: 'banner', role: 'alert'}, make('b', {}, label), `${text} `,
+                makeButton('What is missing', () => this.open('notes'), {class: 'link'}))));
         byId('provenance').textContent = provenanceText(this.trace);
-        this.tabs = this.pages.map(([id, title]) => make('button', {type: 'button', role: 'tab',
-            id: `tab-${id}`, 'aria-controls': `page-${id}`,
-            onclick: () => this.open(id)}, title));
-        this.panels = this.pages.map(([id]) => make('div', {role: 'tabpanel', id: `page-${id}`,
-            'aria-labelledby': `tab-${id}`, hidden: true, class: 'page'}));
-        byId('tabs').replaceChildren(...this.tabs);
-        byId('tabs').addEventListener('keydown', (event) => this.moveTab(event));
-        byId('pages').replaceChildren(...this.panels);
-        document.addEventListener('keydown', (event) => this.pressKey(event));
-        if (!goToPlace(this, location.hash))
+        this.makeTabs(pagesOf(this));
+        byId('tabs').inert = byId('pages').inert = true;
+        if (!location.hash)
             this.open('overview', false);
-        followPlace(this);
-    }
-
-    /* Opens a tab and makes its content at the first time. `isNoted` adds the place to the history,
-     * so that Back returns to the previous one. */
-    open(id, isNoted = this.current !== id) {
-        this.current = id;
-        this.pages.forEach(([name, , makePage], i) => {
-            const isOpen = name === id;
-            this.tabs[i].setAttribute('aria-selected', String(isOpen));
-            this.tabs[i].tabIndex = isOpen ? 0 : -1;
-            this.panels[i].hidden = !isOpen;
-            if (isOpen && !this.panels[i].hasChildNodes())
-                this.panels[i].append(...[makePage(this)].flat(3).filter(Boolean));
-        });
-        document.body.classList.toggle('full', id === 'timeline');
-        this.tabs[this.pages.findIndex(([name]) => name === id)]
-            .scrollIntoView({block: 'nearest', inline: 'nearest'});
-        this.timeline.redraw();
-        if (isNoted)
-            history.pushState(null, '', placeText(this));
-    }
-
-    /* Goes to the row of a name on another tab. */
-    showRow(id, name) {
-        this.open(id);
-        const heads = byId(`page-${id}`).querySelectorAll('tbody th');
-        const head = [...heads].find((cell) => cell.dataset.name === name);
-        if (!head)
-            return;
-        byId('pages').querySelector('.found')?.classList.remove('found');
-        head.parentNode.classList.add('found');
-        head.tabIndex = -1;
-        head.focus();
-        head.scrollIntoView({block: 'center', inline: 'nearest'});
     }
 
     /* Goes to an event on the timeline. */
@@ -139,6 +142,11 @@ class Page {
         this.open('timeline');
         this.timeline.select(target);
         this.timeline.zoomTo(target);
+    }
+
+    /* Returns the id of the tab with a row for a name, or undefined. */
+    tableOf(name, kind) {
+        return tableOfName(this.trace, name, kind);
     }
 
     /* Shows everything about a name. */
@@ -150,42 +158,12 @@ class Page {
         this.open('name', isNoted);
     }
 
-    /* Shows a name in the flame graph, with a kind of its nodes. */
-    showFlame(name, kind) {
-        this.open('flame');
-        this.flame.showName(name, kind);
+    address() {
+        return placeText(this);
     }
 
-    moveTab(event) {
-        const step = {ArrowRight: 1, ArrowLeft: -1}[event.key];
-        const place = this.pages.findIndex(([id]) => id === this.current);
-        const count = this.pages.length;
-        const next = event.key === 'Home' ? 0 : event.key === 'End' ? count - 1 :
-            step ? (place + step + count) % count : -1;
-        if (next < 0)
-            return;
-        event.preventDefault();
-        this.open(this.pages[next][0]);
-        this.tabs[next].focus();
-    }
-
-    pressKey(event) {
-        const isField = event.target.closest('input') !== null;
-        if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey)
-            return;
-        if (event.key === '/' && !isField && this.trace.facts.has_spans) {
-            this.open('timeline');
-            this.timeline.search.input.select();
-            event.preventDefault();
-        } else if (this.current === 'timeline' && pressKey(this.timeline, event)) {
-            event.preventDefault();
-        }
-    }
-
-    /* Call after a change of theme. */
-    recolor() {
-        this.timeline.colors = null;
-        this.timeline.redraw();
+    goTo(fragment) {
+        return goToPlace(this, fragment);
     }
 }
 
@@ -212,10 +190,19 @@ function fail(text) {
     byId('progress').textContent = text;
 }
 
-/* Prepares the timeline's tracks one by one, so that it opens at once and nothing waits for it. */
-async function prepareTracks(trace) {
-    for (const track of trace.tracks) {
-        await new Promise((resolve) => setTimeout(resolve, 20));
+/* Lets the browser draw, and react to keys and pointer. */
+function pause() {
+    return new Promise((resolve) => setTimeout(resolve, 20));
+}
+
+/* Prepares the timelines and their tracks one by one, so that they open at once and nothing waits
+ * for them. */
+async function prepareTimelines(page, traces) {
+    await pause();
+    if (page.hasTimeline)
+        page.activeTimeline();
+    for (const track of traces.flatMap((trace) => trace?.tracks ?? [])) {
+        await pause();
         linesOf(track);
     }
 }
@@ -229,17 +216,27 @@ async function main() {
     let page = null;
     setUpTheme(() => page?.recolor());
     try {
-        const trace = await readTrace();
-        chooseColors(trace);
-        page = new Page(trace);
+        const a = await readTrace('');
+        const b = byId('facts-b') && await readTrace('-b');
+        chooseColors(...[a, b].filter(Boolean));
+        if (b) {
+            await Promise.all([readColumns(a, ''), readColumns(b, '-b')]);
+            page = new ComparisonPage(a, b, await readJson('comparison'));
+        } else {
+            page = new Page(a);
+            performance.mark('first view');
+            await pause();
+            await readColumns(a, '');
+            page.complete();
+        }
         byId('progress').remove();
         document.body.dataset.state = 'ready';
         performance.mark('ready');
-        prepareTracks(trace);
+        prepareTimelines(page, [a, b]);
     } catch (error) {
         fail(`The data of this page cannot be read: ${error.message}`);
         throw error;
     }
 }
 
-document.addEventListener('DOMContentLoaded', main);
+queueMicrotask(main); /* after the files that follow this one */

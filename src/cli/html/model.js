@@ -111,59 +111,75 @@ function stepAt(trace, time) {
     return step >= 0 && time < begin[step] + duration[step] ? step : -1;
 }
 
-/* Merges two lists of intervals [begin, end, begin, end, ...], each in order of begin, into one
- * list of disjoint intervals. */
-function mergeIntervals(a, b) {
-    const merged = new Float64Array(a.length + b.length);
-    let count = 0;
-    for (let i = 0, j = 0; i < a.length || j < b.length;) {
-        const isFirst = j >= b.length || (i < a.length && a[i] <= b[j]);
-        const begin = isFirst ? a[i] : b[j];
-        const end = isFirst ? a[i + 1] : b[j + 1];
-        if (isFirst)
-            i += 2;
-        else
-            j += 2;
-        if (count > 0 && begin <= merged[count - 1]) {
-            merged[count - 1] = Math.max(merged[count - 1], end);
-        } else {
-            merged[count++] = begin;
-            merged[count++] = end;
-        }
+/* Moves the first item of a heap down to its place. The earliest one is on top. */
+function sinkTop(heap) {
+    const top = heap[0];
+    let place = 0;
+    for (let below = 1; below < heap.length; below = 2 * place + 1) {
+        if (below + 1 < heap.length && heap[below + 1].time < heap[below].time)
+            below++;
+        if (heap[below].time >= top.time)
+            break;
+        heap[place] = heap[below];
+        place = below;
     }
-    return merged.subarray(0, count);
+    heap[place] = top;
 }
 
-function trackIntervals(track) {
-    const {begin, duration} = track.events;
-    const intervals = new Float64Array(2 * track.count);
-    for (let i = 0; i < track.count; i++) {
-        intervals[2 * i] = begin[i];
-        intervals[2 * i + 1] = begin[i] + duration[i];
+/* Returns the disjoint intervals that the events of tracks cover together, as [begin, end, begin,
+ * end, ...]. `heap` has for each track the time of its next event. */
+function coveredIntervals(tracks) {
+    const count = tracks.reduce((sum, track) => sum + track.count, 0);
+    const heap = tracks.map(({events: {begin, duration}}) =>
+        ({begin, duration, next: 0, time: begin[0] ?? Infinity})).sort((a, b) => a.time - b.time);
+    const intervals = new Float64Array(2 * count);
+    let used = 0, last = -Infinity;
+    for (let i = 0; i < count; i++) {
+        const top = heap[0];
+        const begin = top.time, end = begin + top.duration[top.next++];
+        if (begin > last) {
+            intervals[used] = begin;
+            intervals[used + 1] = last = end;
+            used += 2;
+        } else if (end > last) {
+            intervals[used - 1] = last = end;
+        }
+        top.time = top.next < top.begin.length ? top.begin[top.next] : Infinity;
+        sinkTop(heap);
     }
-    return intervals;
+    return intervals.subarray(0, used);
 }
 
 /* Returns the intervals in which a device was busy: the union of its activities. */
 function busyOf(trace, device) {
     trace.busy ??= new Map();
     if (!trace.busy.has(device)) {
-        const lists = trace.tracks.filter((t) => t.kind === 'stream' && t.group === device)
-            .map(trackIntervals);
-        do
-            lists.push(mergeIntervals(lists.shift() ?? [], lists.shift() ?? []));
-        while (lists.length > 1);
-        trace.busy.set(device, lists[0]);
+        trace.busy.set(device, coveredIntervals(trace.tracks.filter((track) =>
+            track.kind === 'stream' && track.group === device)));
     }
     return trace.busy.get(device);
 }
 
-/* Returns for how many ns intervals cover [begin, end). */
+/* Returns for how many ns disjoint intervals, in order, cover the time before `time`. */
+function coveredBefore(intervals, time) {
+    if (!intervals.sums) {
+        intervals.sums = new Float64Array(intervals.length / 2 + 1);
+        for (let i = 0; i < intervals.length; i += 2)
+            intervals.sums[i / 2 + 1] = intervals.sums[i / 2] + intervals[i + 1] - intervals[i];
+    }
+    const edges = lowerBound(intervals, time);
+    return intervals.sums[edges >> 1] + (edges % 2 ? time - intervals[edges - 1] : 0);
+}
+
+/* Returns for how many ns they cover [begin, end). */
 function coveredTime(intervals, begin, end) {
-    let covered = 0;
-    for (let i = 0; i < intervals.length; i += 2)
-        covered += Math.max(0, Math.min(end, intervals[i + 1]) - Math.max(begin, intervals[i]));
-    return covered;
+    return end > begin ? coveredBefore(intervals, end) - coveredBefore(intervals, begin) : 0;
+}
+
+/* Returns the share of the recording, in percent, in which a device was busy. */
+function busyPercent(trace, device) {
+    return 100 * coveredTime(busyOf(trace, device), trace.begin, trace.end)
+        / (trace.end - trace.begin);
 }
 
 /* Returns the devices with activities, in order. */

@@ -120,20 +120,20 @@ function launchedRows(trace, name) {
     return [...sums.values()].sort((a, b) => b.total_ns - a.total_ns);
 }
 
-/* Divides sorted durations into bins of equal width on a logarithmic axis: {from, width (in powers
- * of ten), counts, totals}. */
-function logBins(durations) {
+/* Divides sorted durations, each counted as often as its weight says, into bins of equal width on a
+ * logarithmic axis: {from, width (in powers of ten), counts, totals}. */
+function logBins(durations, weights) {
     const log = (duration) => Math.log10(Math.max(1, duration));
     const from = Math.floor(log(durations[0]) * 12) / 12;
     const width = Math.max(1, Math.ceil((log(durations.at(-1)) - from) * 12 / 60)) / 12;
     const last = Math.floor((log(durations.at(-1)) - from) / width + 1e-9);
     const counts = new Array(last + 1).fill(0), totals = new Array(last + 1).fill(0);
-    for (const duration of durations) {
+    durations.forEach((duration, i) => {
         const bin = Math.min(last, Math.max(0,
             Math.floor((log(duration) - from) / width + 1e-9)));
-        counts[bin]++;
-        totals[bin] += duration;
-    }
+        counts[bin] += weights[i];
+        totals[bin] += duration * weights[i];
+    });
     return {from, width, counts, totals};
 }
 
@@ -145,7 +145,7 @@ function logTicks(from, to) {
         for (const factor of factors) {
             const at = power + Math.log10(factor);
             if (at >= from && at <= to)
-                ticks.push([at, tickText(factor * 10 ** power, factor * 10 ** power)]);
+                ticks.push([at, tickText(factor * 10 ** power, 1000 ** Math.floor(power / 3))]);
         }
     return ticks;
 }

@@ -1,15 +1,19 @@
 /* The tab about one name, which is chosen from a list. */
 'use strict';
 
-/* Plots how many calls took how long, and in which of them the time went. */
-function makeLogHistogram(durations, levels) {
-    const {from, width, counts, totals} = logBins(durations);
+const shareNote = 'Bars: how many took how long. Line: in which of them the time went, as a share '
+    + 'of all of it.';
+
+/* Plots how many calls (or what they are called) took how long, and in which of them the time went.
+ * The durations are sorted; each counts as often as its weight says. */
+function makeLogHistogram(durations, weights, what, levels) {
+    const {from, width, counts, totals} = logBins(durations, weights);
     const to = from + width * counts.length;
     const spare = Math.max(0, 1 - (to - from)) / 2; /* shows a power of ten at least, with ticks */
     const most = Math.max(...counts), mostTime = Math.max(...totals, 1);
     const all = totals.reduce((sum, total) => sum + total, 0) || 1;
     return makePlot({
-        label: `Histogram of ${pluralText(durations.length, 'duration')} on a logarithmic axis, `
+        label: `Histogram of ${pluralText(weights.reduce((a, b) => a + b, 0), 'duration')} on a logarithmic axis, `
             + `from ${timeText(durations[0])} to ${timeText(durations.at(-1))}`,
         height: 200, x: [from - spare, to + spare], y: most * 1.15,
         xTicks: logTicks(from - spare, to + spare),
@@ -24,18 +28,18 @@ function makeLogHistogram(durations, levels) {
                 path += `${i ? 'L' : 'M'}${x} ${y}H${end}`;
             });
             pen.add('path', {d: path, class: 'curve share-curve'});
-            for (const [value, name] of levels) {
+            for (const [i, [value, name]] of levels.entries()) {
                 const x = pen.x(Math.log10(Math.max(1, value)));
                 const isLate = x > pen.right - 60;
                 pen.add('line', {x1: x, x2: x, y1: plotMargin.top, y2: pen.bottom, class: 'level'});
-                pen.add('text', {x: isLate ? x - 4 : x + 4, y: plotMargin.top + 8,
+                pen.add('text', {x: isLate ? x - 4 : x + 4, y: plotMargin.top + 8 + 12 * i,
                     class: isLate ? 'tick strong end' : 'tick strong'}, name);
             }
         },
         tip: (x) => {
             const i = Math.floor((x - from) / width);
             return !(i in counts) ? '' : `${timeText(10 ** (from + i * width))} to `
-                + `${timeText(10 ** (from + (i + 1) * width))}: ${pluralText(counts[i], 'call')}, `
+                + `${timeText(10 ** (from + (i + 1) * width))}: ${pluralText(counts[i], what)}, `
                 + `${percentText(100 * totals[i] / all)} of the time`;
         },
     });
@@ -84,7 +88,7 @@ function makeLaunched(page, name) {
     const isActivity = tracksOfName(trace, name)[0].track.kind === 'stream';
     const title = isActivity ? 'Scopes that launched it' : 'Launched by it, and below it';
     return makeTable({columns: ['name', 'count', 'total_ns'], rows, row_count: rows.length},
-        {title, label: title, sort: 'total_ns', onname: (other) => page.showName(other),
+        {title, label: title, report: 'page', sort: 'total_ns', onname: (other) => page.showName(other),
             hasName: page.options.hasName});
 }
 
@@ -107,16 +111,15 @@ function nameCards(page, name) {
         make('section', {class: 'card'}, make('div', {class: 'title'},
             make('h2', {}, makeName(name, 300)), nameButtons(page, name)),
         nameFields(trace, name, stats),
-        makeLogHistogram(durations, durations.length >= 100 ? [[median, 'median'], [p99, 'p99']] :
-            [[median, 'median']]),
-        make('p', {class: 'note'}, 'Bars: how many took how long. Line: in which of them the time '
-            + 'went, as a share of all of it.')),
+        makeLogHistogram(durations, durations.map(() => 1), 'call',
+            durations.length >= 100 ? [[median, 'median'], [p99, 'p99']] : [[median, 'median']]),
+        make('p', {class: 'note'}, shareNote)),
         make('div', {class: 'pair'}, trace.steps.count ? make('section', {class: 'card'},
             make('h2', {}, 'Time in each step'), makeTimePerStep(page, name)) : null,
         make('section', {class: 'card'}, slowest)),
         make('div', {class: 'pair'}, makeTable({columns: ['where', 'count', 'total_ns', 'avg_ns',
-            'min_ns', 'max_ns'], rows: stats.rows, row_count: stats.rows.length},
-        {title: 'By thread', label: 'By thread', sort: 'total_ns'}), makeLaunched(page, name)),
+            'min_ns', 'max_ns'], titles: ['Where', 'Count', 'Total', 'Mean', 'Min', 'Max'], rows: stats.rows, row_count: stats.rows.length},
+        {title: 'By thread', label: 'By thread', report: 'page', sort: 'total_ns'}), makeLaunched(page, name)),
         hiddenText(trace) ? make('p', {class: 'note'}, 'These numbers are of the events in the '
             + `page. ${hiddenText(trace)}`) : null,
     ].filter(Boolean);

@@ -170,10 +170,15 @@ function makeHeadline(trace) {
     return text ? make('p', {class: 'headline'}, visibleText(text)) : null;
 }
 
+function makeOverviewPlots(page) {
+    return [makeStepCard(page.trace, page.onstep), makeBusyCard(page.trace, page.ontime)]
+        .filter(Boolean);
+}
+
+/* The plots need columns, all else the tables alone. */
 function makeOverview(page) {
     const {trace} = page;
-    const pair = (...cards) => make('div', {class: 'pair'}, ...cards);
-    return [makeHeadline(trace), makeTiles(trace), makeAdvice(page),
-        pair(scopeBars(trace, page.options), activityBars(trace, page.options)),
-        pair(makeStepCard(trace, page.onstep), makeBusyCard(trace, page.ontime))];
+    page.plots = make('div', {class: 'pair'}, page.isComplete && makeOverviewPlots(page));
+    return [makeHeadline(trace), makeTiles(trace), makeAdvice(page), make('div', {class: 'pair'},
+        scopeBars(trace, page.options), activityBars(trace, page.options)), page.plots];
 }

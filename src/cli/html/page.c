@@ -1,5 +1,5 @@
-/* Writes a trace as a page. The columns come first: writing them collects the content of the other
- * two blocks. */
+/* Writes one run or two as a page. The columns of a run come first: writing them collects the
+ * content of its other two blocks. */
 #include "cli/html/html.h"
 
 #include "base/text.h"
@@ -9,6 +9,7 @@
 #include <takt/activity.h>
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -48,13 +49,13 @@ static uint64_t origin_of(const takt_trace *trace)
     return origin;
 }
 
-static void writer_init(html_writer *writer, const takt_trace *trace, const char *file)
+static void writer_init(html_writer *writer, const html_run *run, uint64_t most_events)
 {
-    *writer = (html_writer){.trace = trace,
-                            .file = tkt_base_name(file),
-                            .origin_ns = origin_of(trace),
-                            .limit = html_limit_of(trace, HTML_MOST_EVENTS),
-                            .host_count = takt_trace_count(trace, TAKT_TRACE_TRACKS)};
+    *writer = (html_writer){.trace = run->trace,
+                            .file = tkt_base_name(run->file),
+                            .origin_ns = origin_of(run->trace),
+                            .limit = html_limit_of(run->trace, most_events),
+                            .host_count = takt_trace_count(run->trace, TAKT_TRACE_TRACKS)};
     writer->track_count = writer->host_count;
     writer->tracks = calloc(writer->track_count + 1, sizeof *writer->tracks);
     writer->has_failed = !writer->tracks;
@@ -73,66 +74,110 @@ static void writer_fini(html_writer *writer)
     html_set_free(&writer->shapes);
 }
 
-/* Writes a block of the page with the given functions; the list ends in NULL. */
-static void write_block(html_writer *writer, FILE *file, const char *id,
+/* Writes a block of a run with the given functions; the list ends in NULL. */
+static void write_block(html_writer *writer, FILE *file, const char *id, const char *suffix,
                         void (*const fill[])(html_writer *, html_packed *))
 {
-    html_packed *out = html_packed_begin(file);
+    html_packed *out = html_packed_begin(file, id, suffix);
     writer->has_failed |= !out;
     if (!out)
         return;
-    fprintf(file, "<script type=\"text/plain\" id=\"%s\">", id);
     for (size_t i = 0; fill[i] && !writer->has_failed; i++)
         fill[i](writer, out);
     writer->has_failed |= !html_packed_end(out);
-    fputs("</script>\n", file);
 }
 
-static void write_facts(html_writer *writer, FILE *file)
+static void write_facts(html_writer *writer, FILE *file, const char *suffix)
 {
     html_bytes text = {.used = 0};
 
     html_put_facts(writer, &text);
     writer->has_failed |= text.has_failed;
-    fputs("<script type=\"application/json\" id=\"facts\">\n", file);
+    fprintf(file, "<script type=\"application/json\" id=\"facts%s\">\n", suffix);
     fwrite(text.data, 1, text.used, file);
     fputs("</script>\n", file);
     free(text.data);
 }
 
-static void write_page(html_writer *writer, FILE *file)
+/* Where the blocks of a run go: `columns` stand behind the script, so that the browser shows the
+ * rest before it has read them. */
+typedef struct page_parts {
+    FILE *file, *columns;
+} page_parts;
+
+/* Writes the blocks of a run. False: no memory. */
+static bool write_run(page_parts parts, const html_run *run, uint64_t most_events,
+                      const char *suffix)
 {
     static void (*const data[])(html_writer *, html_packed *) = {
-        html_write_spans, html_write_streams, html_write_events, NULL};
+        html_write_spans, html_write_streams, html_write_events, html_write_run, NULL};
     static void (*const lists[])(html_writer *, html_packed *) = {html_write_lists, NULL};
-    const html_asset head = html_head(), tail = html_tail();
+    html_writer writer;
 
-    fwrite(head.data, 1, head.size, file);
-    write_block(writer, file, "data", data);
-    write_block(writer, file, "lists", lists);
-    if (!writer->has_failed)
-        write_facts(writer, file);
-    fwrite(tail.data, 1, tail.size, file);
-    writer->has_failed |= html_set_has_failed(&writer->texts) ||
-                          html_set_has_failed(&writer->sites) ||
-                          html_set_has_failed(&writer->shapes);
+    writer_init(&writer, run, most_events);
+    if (!writer.has_failed) {
+        write_block(&writer, parts.columns, "data", suffix, data);
+        write_block(&writer, parts.file, "lists", suffix, lists);
+    }
+    if (!writer.has_failed)
+        write_facts(&writer, parts.file, suffix);
+    bool has_memory = !writer.has_failed && !html_set_has_failed(&writer.texts) &&
+                      !html_set_has_failed(&writer.sites) && !html_set_has_failed(&writer.shapes);
+    writer_fini(&writer);
+    return has_memory;
 }
 
-int cli_html_write(const takt_trace *trace, const char *file, const char *path)
+/* False: no memory. */
+static bool write_comparison(FILE *file, const html_bytes *comparison)
+{
+    html_packed *out = html_packed_begin(file, "comparison", "");
+    if (!out)
+        return false;
+    html_packed_write(out, comparison->data, comparison->used);
+    return html_packed_end(out) && !comparison->has_failed;
+}
+
+/* False: no memory. */
+static bool write_blocks(page_parts parts, const html_content *content)
+{
+    const html_run *b = content->b.trace ? &content->b : NULL;
+    uint64_t most_events = b ? HTML_MOST_EVENTS / 2 : HTML_MOST_EVENTS;
+
+    return write_run(parts, &content->a, most_events, "") &&
+           (!b || (write_run(parts, b, most_events, "-b") &&
+                   write_comparison(parts.file, content->comparison)));
+}
+
+/* False: no memory. */
+static bool write_page(FILE *file, const html_content *content)
+{
+    const html_asset head = html_head(), tail = html_tail();
+    char *columns = NULL;
+    size_t size = 0;
+    FILE *memory = open_memstream(&columns, &size);
+
+    if (!memory)
+        return false;
+    fwrite(head.data, 1, head.size, file);
+    bool has_memory = write_blocks((page_parts){file, memory}, content);
+    has_memory = fclose(memory) == 0 && has_memory;
+    fwrite(tail.data, 1, tail.size, file);
+    if (has_memory)
+        fwrite(columns, 1, size, file);
+    free(columns);
+    return has_memory;
+}
+
+int cli_html_write(const html_content *content, const char *path)
 {
     tkt_file page;
     takt_error error;
-    html_writer writer;
 
     if (tkt_file_create(&page, path, &error) != TAKT_OK)
         return cli_error("%s", error.message);
     FILE *out = cli_file_stream(&page);
-    writer_init(&writer, trace, file);
-    if (out && !writer.has_failed)
-        write_page(&writer, out);
-    bool has_memory = out && !writer.has_failed;
+    bool has_memory = out && write_page(out, content);
     bool is_written = out && cli_stream_close(out);
-    writer_fini(&writer);
     return cli_file_close(&page, !has_memory   ? TAKT_NO_MEMORY
                                  : !is_written ? TAKT_IO_ERROR
                                                : TAKT_OK);
@@ -155,6 +200,15 @@ static void put_text(html_bytes *out, const char *text)
 static void put_time(html_bytes *out, const char *key, uint64_t time_ns, uint64_t origin_ns)
 {
     html_print(out, ", \"%s\": %" PRIu64, key, time_ns > origin_ns ? time_ns - origin_ns : 0);
+}
+
+/* Writes null for NaN: imported files do not tell some numbers. */
+static void put_number(html_bytes *out, const char *key, double number)
+{
+    if (isnan(number))
+        html_print(out, ", \"%s\": null", key);
+    else
+        html_print(out, ", \"%s\": %.6g", key, number);
 }
 
 static void put_trace_facts(const html_writer *writer, html_bytes *out)
@@ -181,14 +235,16 @@ static void put_trace_facts(const html_writer *writer, html_bytes *out)
                facts->missing_spans, facts->missing_activities);
     html_print(out, ", \"span_count\": %" PRIu64 ", \"activity_count\": %" PRIu64,
                facts->span_count, facts->activity_count);
-    html_print(out, ", \"clock_resolution_ns\": %.6g, \"clock_uncertainty_ns\": %.6g",
-               facts->clock_resolution_ns, facts->clock_uncertainty_ns);
-    html_print(out, ", \"device_resolution_ns\": %.6g, \"device_uncertainty_ns\": %.6g",
-               facts->device_resolution_ns, facts->device_uncertainty_ns);
-    html_print(out, ", \"device_uncertainty_is_least\": %s, \"device_shift_ns\": %.6g",
-               facts->device_uncertainty_is_least ? "true" : "false", facts->device_shift_ns);
-    html_print(out, ", \"cost_ns\": %.6g, \"begun_before\": %" PRIu64 ", \"unfinished\": %" PRIu64,
-               facts->cost_ns, facts->begun_before, facts->unfinished);
+    put_number(out, "clock_resolution_ns", facts->clock_resolution_ns);
+    put_number(out, "clock_uncertainty_ns", facts->clock_uncertainty_ns);
+    put_number(out, "device_resolution_ns", facts->device_resolution_ns);
+    put_number(out, "device_uncertainty_ns", facts->device_uncertainty_ns);
+    html_print(out, ", \"device_uncertainty_is_least\": %s",
+               facts->device_uncertainty_is_least ? "true" : "false");
+    put_number(out, "device_shift_ns", facts->device_shift_ns);
+    put_number(out, "cost_ns", facts->cost_ns);
+    html_print(out, ", \"begun_before\": %" PRIu64 ", \"unfinished\": %" PRIu64,
+               facts->begun_before, facts->unfinished);
     html_print(out, "}");
 }
 
@@ -312,5 +368,7 @@ void html_put_facts(html_writer *writer, html_bytes *out)
     put_count(out, "marks", takt_trace_count(writer->trace, TAKT_TRACE_MARKS));
     put_count(out, "waits", takt_trace_count(writer->trace, TAKT_TRACE_WAITS));
     put_count(out, "steps", takt_trace_count(writer->trace, TAKT_TRACE_STEPS));
+    put_key(out, "run");
+    html_put_run(writer, out);
     html_print(out, "}\n");
 }

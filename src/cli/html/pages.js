@@ -42,7 +42,7 @@ function makeLaunchPage(page) {
 
 function makeMemoryPage(page) {
     const {trace} = page;
-    const plots = trace.memory.filter((series) => series.count).map((series) => make('section',
+    const plots = memoryCurves(trace).map((series) => make('section',
         {class: 'card'}, make('h2', {}, memoryTitle(series)),
         makeMemoryPlot(trace, series, page.ontime)));
     return [plots, reportsOf(page, ['memory'])];
@@ -54,7 +54,7 @@ function makeStepsPage(page) {
         makeStepCard(trace, page.onstep), make('section', {class: 'card'},
             make('h2', {}, 'How many took how long'), makeStepHistogram(trace))),
     page.onstep ? makeStepList(page) : null] : [];
-    return [plots, reportsOf(page, ['steps'])];
+    return [makeRunCards(trace, page.onstep), plots, reportsOf(page, ['steps'])];
 }
 
 /* Undefined for a single process. */
@@ -74,25 +74,26 @@ function makeNotesPage(page) {
             ['File', makeName(trace.file)], ['Run', makeName(facts.name)],
             ['Process', String(facts.process_id)], ['Cycle', String(facts.cycle)],
             ['Rank', rankText(facts)],
-            ['Complete', facts.ending !== 'whole' ? byId('ending').textContent : facts.is_partial ? 'no, stopped within the cycle' : 'yes'],
+            ['Complete', endingText(trace) ||
+                (facts.is_partial ? 'no, stopped within the cycle' : 'yes')],
             ['Spans', countText(facts.span_count)], ['Activities', countText(facts.activity_count)],
             ['Begun before', countText(facts.begun_before)],
             ['Unfinished', countText(facts.unfinished)], ['Written by', `takt ${trace.takt}`],
         ], 'fields')),
         make('section', {class: 'card'}, make('h2', {}, 'Measurement'), makeList([
             ['Devices timed by', makeName(facts.backend)],
-            ['Clock resolution', `${fixedText(facts.clock_resolution_ns, 3)} ns`],
-            ['Clock uncertainty', `${fixedText(facts.clock_uncertainty_ns, 1)} ns`],
-            ['Device resolution', facts.device_resolution_ns &&
-                `${fixedText(facts.device_resolution_ns, 1)} ns`],
-            ['Device uncertainty', facts.device_uncertainty_ns && deviceUncertaintyText(facts)],
+            ['Clock resolution', nsText(facts.clock_resolution_ns, 3)],
+            ['Clock uncertainty', nsText(facts.clock_uncertainty_ns, 1)],
+            ['Device resolution', facts.device_resolution_ns === 0 ? '' :
+                nsText(facts.device_resolution_ns, 1)],
+            ['Device uncertainty', facts.device_uncertainty_ns === 0 ? '' :
+                deviceUncertaintyText(facts)],
             ['Takt\u2019s own cost', costText(facts)],
         ], 'fields')),
         make('section', {class: 'card'}, make('h2', {}, 'What is missing'),
             losses.length ? make('ul', {}, losses.map(([name, count, text]) =>
                 make('li', {}, make('b', {}, `${name}: ${count}`), ` ${text}`))) :
-                make('p', {}, facts.ending === 'whole' ? 'Nothing: no event was lost.' :
-                    byId('ending').textContent),
+                make('p', {}, endingText(trace) || 'Nothing: no event was lost.'),
             hiddenText(trace) ? make('p', {}, hiddenText(trace)) : null),
         trace.devices.length ? make('section', {class: 'card'}, make('h2', {}, 'Devices'),
             trace.devices.map((device) => makeList([['Device', makeName(device.device)],

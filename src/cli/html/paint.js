@@ -33,9 +33,9 @@ function paintEvent(pen, track, line, i, y, height) {
     const x = Math.max(-2, xOf(pen, line.begin[i]));
     const end = Math.min(pen.width + 2, xOf(pen, line.end[i]));
     const event = line.index[i];
-    const isHit = !line.hits || line.hits[i + 1] > line.hits[i];
-    context.globalAlpha = isHit ? 1 : 0.18;
-    const fill = eventColor(pen.trace, track, event);
+    const isHit = line.hits && line.hits[i + 1] > line.hits[i];
+    context.globalAlpha = !line.hits || isHit ? 1 : 0.18;
+    const fill = isHit ? hitFill : eventColor(pen.trace, track, event);
     context.fillStyle = fill;
     context.fillRect(x, y, Math.max(1, end - x - (end - x > 3 ? 1 : 0)), height);
     if (end - x > 26 && height > 12)
@@ -70,13 +70,13 @@ class MergedColumns {
 }
 
 /* Adds events [from, to), each narrower than a pixel, as one column. Its opacity is the share that
- * they cover, its colour that of the longest event. */
+ * they cover, its colour that of the longest event, or of matches of a search. */
 function mergeEvents(pen, track, line, from, to, column, merged) {
     const share = Math.min(1, (line.sum[to] - line.sum[from]) * pen.scale);
-    const isHit = !line.hits || line.hits[to] > line.hits[from];
+    const isHit = line.hits && line.hits[to] > line.hits[from];
     const longest = line.index[line.longest.best(from, to)];
-    merged.add(column, eventColor(pen.trace, track, longest),
-        (0.45 + 0.55 * Math.round(share * 16) / 16) * (isHit ? 1 : 0.18));
+    merged.add(column, isHit ? hitFill : eventColor(pen.trace, track, longest), isHit ? 1 :
+        (0.45 + 0.55 * Math.round(share * 16) / 16) * (line.hits ? 0.18 : 1));
 }
 
 function paintLine(pen, track, line, y, height) {
@@ -132,66 +132,6 @@ function paintTrack(pen, row, y) {
             paintLine(pen, row.track, lines[i], top, lineHeight - 2);
     }
     paintMarks(pen, row, y);
-}
-
-/* Returns least, greatest and last value for each pixel column, as [x, least, greatest, last,
- * ...]. */
-function curveColumns(pen, series) {
-    const {time, value, most, least} = extremesOf(series);
-    const columns = [];
-    let i = lowerBound(time, pen.begin);
-    let carried = i > 0 ? value[i - 1] : NaN;
-    if (i > 0)
-        columns.push(0, carried, carried, carried);
-    while (i < time.length && time[i] <= pen.end) {
-        const column = Math.floor(xOf(pen, time[i]));
-        const next = lowerBound(time, pen.begin + (column + 1) / pen.scale, i + 1);
-        const low = value[least.best(i, next)];
-        const high = value[most.best(i, next)];
-        const isFirst = Number.isNaN(carried);
-        columns.push(column, isFirst ? low : Math.min(low, carried),
-            isFirst ? high : Math.max(high, carried), carried = value[next - 1]);
-        i = next;
-    }
-    if (columns.length)
-        columns.push(Math.min(pen.width, xOf(pen, pen.trace.end)), carried, carried, carried);
-    return columns;
-}
-
-/* Returns the range of a curve's axis: from 0, or from the least value if that is negative. */
-function curveRange(series) {
-    const {value, most, least} = extremesOf(series);
-    const high = value[most.best(0, value.length)];
-    const low = Math.min(0, value[least.best(0, value.length)]);
-    return {low, high: high > low ? high : low + 1};
-}
-
-function paintCurve(pen, row, y) {
-    const {context} = pen;
-    const {low, high} = curveRange(row.series);
-    const columns = curveColumns(pen, row.series);
-    const top = y + 3, height = row.height - 5;
-    const yOf = (value) => top + height - (value - low) / (high - low) * height;
-    context.fillStyle = context.strokeStyle = pen.colors.accent;
-    context.beginPath();
-    for (let i = 0; i < columns.length; i += 4) {
-        const x = columns[i] + 0.5;
-        if (i > 0)
-            context.lineTo(x, yOf(columns[i - 1]));
-        else
-            context.moveTo(x, yOf(columns[i + 1]));
-        context.lineTo(x, yOf(columns[i + 1]));
-        context.lineTo(x, yOf(columns[i + 2]));
-        context.lineTo(x, yOf(columns[i + 3]));
-    }
-    context.stroke();
-    if (!columns.length)
-        return;
-    context.lineTo(columns.at(-4), top + height);
-    context.lineTo(columns[0], top + height);
-    context.globalAlpha = 0.15;
-    context.fill();
-    context.globalAlpha = 1;
 }
 
 /* Paints a curve from the call that launched an activity to the activity. */
@@ -253,10 +193,11 @@ function paintGrid(pen) {
 function paintTicks(pen) {
     const {context} = pen;
     const step = tickStep(pen);
+    const base = tickBase(pen.begin - pen.trace.begin, step);
     context.fillStyle = pen.colors.muted;
     eachTick(pen, (time, x) => {
         context.fillRect(Math.round(x), 16, 1, 6);
-        context.fillText(tickText(time, step), x + 4, 10);
+        context.fillText(base ? `+${tickText(time - base, step)}` : tickText(time, step), x + 4, 10);
     });
 }
 

@@ -5,12 +5,14 @@
 'use strict';
 
 function placeText(page) {
-    const {timeline, trace, current} = page;
-    const {begin, end, selected} = timeline;
-    if (current === 'name' && page.name)
+    const {trace, current} = page;
+    if (current === 'name' && page.name !== null)
         return `#name/${encodeURIComponent(page.name)}`;
-    if (current !== 'timeline' || (!selected && timeline.isWhole()))
+    if (current !== 'timeline')
         return `#${current}`;
+    const {begin, end, selected} = page.timeline;
+    if (!selected && page.timeline.isWhole())
+        return '#timeline';
     const chosen = selected ? `/${selected.track.id}.${selected.event}` : '';
     return `#timeline/${Math.round(begin - trace.begin)}:${Math.round(end - trace.begin)}${chosen}`;
 }
@@ -25,7 +27,8 @@ function eventAt(trace, id, event) {
 /* Returns the name in "#name/NAME", or null. */
 function nameAt(page, fragment) {
     try {
-        const name = decodeURIComponent(/^#name\/(.+)$/s.exec(fragment)?.[1] ?? '');
+        const [, escaped] = /^#name\/(.*)$/s.exec(fragment) ?? [];
+        const name = escaped === undefined ? null : decodeURIComponent(escaped);
         return page.names.has(name) ? name : null;
     } catch {
         return null; /* not an escaped text */
@@ -43,9 +46,10 @@ function goToPlace(page, fragment) {
     if (!place || !page.pages.some(([id]) => id === place[1]))
         return false;
     const [, id, begin, end, track, event] = place;
-    const {timeline, trace} = page;
+    const {trace} = page;
     page.open(id, false);
     if (end !== undefined && trace.facts.has_spans) {
+        const {timeline} = page;
         timeline.show(trace.begin + Number(begin), trace.begin + Number(end));
         timeline.select(track === undefined ? null : eventAt(trace, track, event));
     }
@@ -54,13 +58,12 @@ function goToPlace(page, fragment) {
 
 /* Updates the fragment shortly after the last change, because browsers limit how often it may
  * change. */
-function followPlace(page) {
+function followPlace(page, timeline) {
     let timer = 0;
     const note = () => page.current === 'timeline' &&
         history.replaceState(null, '', placeText(page));
-    page.timeline.onpaint = () => {
+    timeline.onpaint = () => {
         clearTimeout(timer);
         timer = setTimeout(note, 300);
     };
-    window.addEventListener('popstate', () => goToPlace(page, location.hash || '#overview'));
 }

@@ -4,25 +4,34 @@
 const plotMargin = {left: 64, right: 12, top: 10, bottom: 22};
 
 /* Draws the y axis: lines at round values, about 34 pixels apart. */
-function drawAxis(pen, top, text) {
-    const least = top * 34 / (pen.bottom - plotMargin.top);
-    const step = text === bytesText ? 2 ** Math.ceil(Math.log2(least)) : niceStep(least);
-    for (let value = 0; value <= top * 1.0001; value += step) {
+function drawAxis(pen, {y: top, low = 0, yText: text, isBytes}) {
+    const least = (top - low) * 34 / (pen.bottom - plotMargin.top);
+    const step = isBytes ? 2 ** Math.ceil(Math.log2(least)) : niceStep(least);
+    for (let value = Math.ceil(low / step) * step; value <= top * 1.0001; value += step) {
         const y = pen.y(value);
         pen.add('line', {x1: plotMargin.left, x2: pen.right, y1: y, y2: y, class: 'grid'});
         pen.add('text', {x: plotMargin.left - 6, y: y + 4, class: 'tick end'}, text(value, step));
     }
 }
 
+/* Draws the ticks of the x axis that neither leave the plot nor touch the one before. */
 function drawTicks(pen, {x: [from, to], xTicks, xText: text}) {
+    let free = 0;
+    const add = (at, label) => {
+        const half = 4 * label.length;
+        const x = Math.min(at, pen.right + plotMargin.right - half);
+        if (x - half < free || !label)
+            return;
+        free = x + half + 4;
+        pen.add('text', {x, y: pen.bottom + 16, class: 'tick middle'}, label);
+    };
     for (const [value, label] of xTicks ?? [])
-        pen.add('text', {x: pen.x(value), y: pen.bottom + 16, class: 'tick middle'}, label);
+        add(pen.x(value), label);
     if (xTicks)
         return;
     const step = niceStep((to - from) / Math.max(2, pen.right / 130));
     for (let n = Math.ceil(from / step); n * step <= to; n++)
-        pen.add('text', {x: pen.x(n * step), y: pen.bottom + 16, class: 'tick middle'},
-            text(n * step, step));
+        add(pen.x(n * step), text(n * step, step));
 }
 
 /* Draws a level, such as a median, with its name to the right of the plot. */
@@ -32,8 +41,8 @@ function drawLevel(pen, value, text) {
     pen.add('text', {x: pen.right + 4, y: y + 4, class: 'tick strong'}, text);
 }
 
-/* options: label: spoken text; x: [from, to]; y: greatest value; xText, yText: (value, distance of
- * ticks); xTicks: [value, text] of each tick, instead of xText; height; margin: space for names of
+/* options: label: spoken text; x: [from, to]; y: greatest value; low: least value, 0 unless given;
+ * xText, yText: (value, distance of ticks); isBytes: ticks at powers of two; xTicks: [value, text] of each tick, instead of xText; height; margin: space for names of
  * levels on the right; draw(pen); onclick(x): called with the position on the x axis; tip(x): text
  * for a position. */
 function makePlot(options) {
@@ -42,6 +51,7 @@ function makePlot(options) {
     const tip = make('div', {class: 'tip', hidden: true});
     const figure = make('figure', {class: options.onclick ? 'plot live' : 'plot'}, svg, tip);
     const [from, to] = options.x;
+    const low = options.low ?? 0;
     const margin = options.margin ?? plotMargin.right;
     const right = () => Math.max(260, figure.clientWidth) - margin;
     const valueAt = (event) => {
@@ -54,13 +64,14 @@ function makePlot(options) {
         const pen = {right: right(), bottom,
             x: (value) => plotMargin.left + (value - from) / (to - from || 1)
                 * (right() - plotMargin.left),
-            y: (value) => bottom - value / (options.y || 1) * (bottom - plotMargin.top),
+            y: (value) => bottom - (value - low) / (options.y - low || 1)
+                * (bottom - plotMargin.top),
             add: (tag, properties, ...children) => svg.append(
                 makeSvg(tag, properties, ...children))};
         svg.setAttribute('width', pen.right + margin);
         svg.setAttribute('viewBox', `0 0 ${pen.right + margin} ${height}`);
         svg.replaceChildren();
-        drawAxis(pen, options.y, options.yText);
+        drawAxis(pen, options);
         drawTicks(pen, options);
         options.draw(pen);
     };
@@ -109,7 +120,7 @@ function plotSteps(trace, values, {what, levels, onstep}) {
                 const low = pen.y(values[least.best(from, to)]);
                 const high = pen.y(values[longest.best(from, to)]);
                 path += `${i ? 'L' : 'M'}${x} ${low}L${x} ${high}`;
-                if (columns <= 120)
+                if (count <= 120)
                     pen.add('circle', {cx: x, cy: high, r: 2.5, class: 'dot'});
             }
             pen.add('path', {d: path, class: 'curve'});
@@ -134,51 +145,17 @@ function makeStepPlot(trace, onstep) {
 
 /* Plots how many recorded steps had which duration. */
 function makeStepHistogram(trace) {
-    const {duration, count} = trace.steps;
     const {median, p99} = stepLevels(trace);
-    const low = duration.reduce((a, b) => Math.min(a, b));
-    const high = Math.max(low + 1, duration.reduce((a, b) => Math.max(a, b)));
-    const bins = new Array(Math.min(48, Math.max(8, Math.ceil(2 * Math.sqrt(count))))).fill(0);
-    const width = (high - low) / bins.length;
-    for (const value of duration)
-        bins[Math.min(bins.length - 1, Math.floor((value - low) / width))]++;
-    return makePlot({
-        label: `Histogram of ${pluralText(count, 'step duration')} from ${timeText(low)} to `
-            + timeText(high),
-        x: [low, high], y: Math.max(...bins) * 1.1,
-        xText: tickText, yText: (n) => (Number.isInteger(n) ? countText(n) : ''),
-        draw: (pen) => {
-            bins.forEach((n, i) => pen.add('rect', {x: pen.x(low + i * width) + 0.5, y: pen.y(n),
-                width: Math.max(1, pen.x(low + (i + 1) * width) - pen.x(low + i * width) - 1),
-                height: pen.bottom - pen.y(n), class: 'bar'}));
-            for (const [value, name] of [[median, 'median'], [p99, 'p99']]) {
-                if (!(value >= low && value <= high))
-                    continue;
-                const x = pen.x(value);
-                pen.add('line', {x1: x, x2: x, y1: plotMargin.top, y2: pen.bottom, class: 'level'});
-                pen.add('text', {x: x > pen.right - 60 ? x - 4 : x + 4, y: plotMargin.top + 8,
-                    class: x > pen.right - 60 ? 'tick strong end' : 'tick strong'}, name);
-            }
-        },
-        tip: (x) => {
-            const i = Math.min(bins.length - 1, Math.floor((x - low) / width));
-            return `${pluralText(bins[i], 'step')} of ${timeText(low + i * width)} to `
-                + timeText(low + (i + 1) * width);
-        },
-    });
+    const durations = trace.steps.duration.slice().sort();
+    return makeLogHistogram(durations, durations.map(() => 1), 'step',
+        [[median, 'median'], [p99, 'p99']].filter(([value]) => value > 0));
 }
 
 /* Divides the recording into `count` equal parts and returns the busy share of each. */
 function busyShares(trace, intervals, count) {
-    const shares = new Float64Array(count);
     const width = (trace.end - trace.begin) / count;
-    for (let k = 0; k < intervals.length; k += 2) {
-        const begin = Math.max(0, intervals[k] - trace.begin);
-        const end = Math.min(trace.end, intervals[k + 1]) - trace.begin;
-        for (let i = Math.floor(begin / width); i < count && i * width < end; i++)
-            shares[i] += (Math.min(end, (i + 1) * width) - Math.max(begin, i * width)) / width;
-    }
-    return shares;
+    return Float64Array.from({length: count}, (_, i) => coveredTime(intervals,
+        trace.begin + i * width, trace.begin + (i + 1) * width) / width);
 }
 
 /* Plots the busy share of a device over time. */
@@ -186,9 +163,8 @@ function makeBusyPlot(trace, device, ontime) {
     const intervals = busyOf(trace, device);
     const length = trace.end - trace.begin;
     const shares = busyShares(trace, intervals, 240);
-    const all = 100 * coveredTime(intervals, trace.begin, trace.end) / length;
     return makePlot({
-        label: `${device} was busy ${percentText(all)} of the time; the plot shows when`,
+        label: `${device} was busy ${percentText(busyPercent(trace, device))} of the time; the plot shows when`,
         height: 120, x: [0, length], y: 100, xText: tickText, yText: (n) => `${n}%`,
         draw: (pen) => {
             let path = `M${pen.x(0)} ${pen.bottom}`;
@@ -207,13 +183,14 @@ function makeBusyPlot(trace, device, ontime) {
 /* Plots allocated memory over time. Each pixel column shows its extremes, so that peaks remain
  * visible. */
 function makeMemoryPlot(trace, series, ontime) {
-    const {value, most} = extremesOf(series);
-    const peak = value[most.best(0, value.length)];
+    const {value} = series;
+    const peak = series.peak.value;
     const length = trace.end - trace.begin;
     return makePlot({
         label: `${memoryTitle(series)}: at most ${bytesText(peak)}`,
-        height: 140, x: [0, length], y: Math.max(1, peak) * 1.04, margin: 118, xText: tickText,
-        yText: bytesText,
+        height: 140, x: [0, length], y: Math.max(1, peak) * 1.04, low: curveRange(series).low,
+        xText: tickText,
+        isBytes: true, yText: (bytes) => bytesText(bytes).replace('.00', ''),
         draw: (pen) => {
             const columns = curveColumns({trace, begin: trace.begin, end: trace.end,
                 width: pen.right - plotMargin.left,
@@ -226,7 +203,12 @@ function makeMemoryPlot(trace, series, ontime) {
                     + `L${x} ${pen.y(columns[i + 3])}`;
             }
             pen.add('path', {d: path, class: 'curve'});
-            drawLevel(pen, peak, `peak ${bytesText(peak)}`);
+            const x = pen.x(Math.min(length, Math.max(0, series.peak.time - trace.begin)));
+            const y = pen.y(peak);
+            const isLate = x > pen.right - 120;
+            pen.add('circle', {cx: x, cy: y, r: 3.5, class: 'peak'});
+            pen.add('text', {x: isLate ? x - 8 : x + 8, y: y + 4, class: isLate ?
+                'tick strong end' : 'tick strong'}, `peak ${bytesText(peak)}`);
         },
         onclick: ontime && ((time) => ontime(trace.begin + time)),
         tip: (time) => {

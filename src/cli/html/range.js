@@ -39,8 +39,8 @@ function rangeReport(trace, from, to) {
     const rows = [...sums.values()].sort((a, b) => b.total_ns - a.total_ns);
     for (const row of rows)
         row.avg_ns = row.total_ns / row.count;
-    return {columns: ['name', 'where', 'count', 'total_ns', 'self_ns', 'avg_ns'], rows,
-        row_count: rows.length};
+    return {columns: ['name', 'where', 'count', 'total_ns', 'self_ns', 'avg_ns'],
+        titles: ['Name', 'Where', 'Count', 'Total', 'Self', 'Mean'], rows, row_count: rows.length};
 }
 
 function stepsIn(trace, from, to) {
@@ -63,7 +63,7 @@ function showRange(timeline) {
             ['To', timeText(end - trace.begin)],
             ['Whole steps', trace.steps.count ? String(stepsIn(trace, begin, end)) : ''],
             ...busy], 'fields'),
-        makeTable(report, {label: 'What ran in the selected time', sort: 'total_ns',
+        makeTable(report, {label: 'What ran in the selected time', report: 'page', sort: 'total_ns',
             onname: (name) => searchFor(timeline, name)}),
         make('p', {class: 'note'}, 'Times are those inside the selection. Total adds up what ran '
             + 'at the same time; self is less the spans directly inside. ', hiddenText(trace)));

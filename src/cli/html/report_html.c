@@ -4,27 +4,34 @@
 
 /* ======== The verb ======== */
 
-enum {
-    PATH_SIZE = 4096
-};
-
-/* Puts the page's name in `out`. Refuses to overwrite the trace itself or something like /dev/null.
- * Returns CLI_OK, or CLI_USAGE after reporting the error. */
-static int name_page(const cli_syntax *syntax, const char *file, const char *output, char *out)
+int html_name_page(const cli_syntax *syntax, const char *file, const char *ending,
+                   const char *output, char out[HTML_PATH_SIZE])
 {
-    bool is_folder = output && cli_is_folder(output);
+    bool is_folder = output && tkt_folder_exists(output);
     bool fits = !output || is_folder
-                    ? cli_name_output(out, PATH_SIZE, is_folder ? output : NULL, file, ".html")
-                    : snprintf(out, PATH_SIZE, "%s", output) < PATH_SIZE;
+                    ? cli_name_output(out, HTML_PATH_SIZE, is_folder ? output : NULL, file, ending)
+                    : snprintf(out, HTML_PATH_SIZE, "%s", output) < HTML_PATH_SIZE;
     if (!fits)
         return cli_usage_error(syntax,
                                "the name of the output is too long: name a shorter one with -o");
-    if (!cli_settle_output(out, PATH_SIZE))
+    if (!cli_settle_output(out, HTML_PATH_SIZE))
         return cli_usage_error(syntax, "-o %s is not a regular file: name another file", out);
-    if (cli_is_same_file(file, out))
+    return CLI_OK;
+}
+
+int html_spare_trace(const cli_syntax *syntax, const char *file, const char *page)
+{
+    if (cli_is_same_file(file, page))
         return cli_usage_error(
             syntax, "the output would overwrite %s itself: name another file with -o", file);
     return CLI_OK;
+}
+
+static int name_page(const cli_syntax *syntax, const char *file, const char *output,
+                     char out[HTML_PATH_SIZE])
+{
+    int status = html_name_page(syntax, file, ".html", output, out);
+    return status == CLI_OK ? html_spare_trace(syntax, file, out) : status;
 }
 
 static int write_page(const char *file, const char *path)
@@ -34,7 +41,7 @@ static int write_page(const char *file, const char *path)
         return CLI_FAILED;
     cli_name_frames(trace);
     cli_progress *progress = cli_progress_begin("writing", path);
-    int status = cli_html_write(trace, file, path);
+    int status = cli_html_write(&(html_content){.a = {trace, file}}, path);
     cli_progress_end(progress);
     takt_trace_release(trace);
     if (status == CLI_OK)
@@ -44,10 +51,10 @@ static int write_page(const char *file, const char *path)
 
 int cli_report_html(const cli_syntax *syntax, char **files, size_t count, const char *output)
 {
-    char path[PATH_SIZE];
+    char path[HTML_PATH_SIZE];
     int result = CLI_OK, status;
 
-    if (output && count > 1 && !cli_is_folder(output))
+    if (output && count > 1 && !tkt_folder_exists(output))
         return cli_usage_error(
             syntax,
             "-o %s is not a folder, but there are several files to write: create the folder first",

@@ -1,4 +1,4 @@
-/* Finds events by a part of their name. Matches keep their colour, other events fade. */
+/* Finds events by a part of their name. Matches get a colour of their own, other events fade. */
 'use strict';
 
 /* Returns for each value of the track's column `what` whether its name matches. */
@@ -31,7 +31,8 @@ function updateSearch(timeline, text) {
     for (const track of [...trace.tracks, trace.waits])
         if (track.count)
             search.count += markTrack(trace, track, needle);
-    search.output.textContent = needle ? pluralText(search.count, 'match', 'matches') : '';
+    search.output.textContent = needle ? search.label
+        + pluralText(search.count, 'match', 'matches') : '';
     timeline.redraw();
 }
 
@@ -78,14 +79,14 @@ function nextHit(timeline, step, isAgain = false) {
         return;
     }
     timeline.select(best);
-    search.output.textContent =
-        `${countText(hitsBefore(trace, best.begin) + 1)} of ${countText(search.count)}`;
+    search.output.textContent = search.label
+        + `${countText(hitsBefore(trace, best.begin) + 1)} of ${countText(search.count)}`;
 }
 
 /* Searches for a text and goes to its first match. */
 function searchFor(timeline, text) {
     timeline.search.input.value = text;
-    updateSearch(timeline, text);
+    timeline.linked.forEach((one) => updateSearch(one, text));
     if (!timeline.selected)
         nextHit(timeline, 1);
 }
@@ -110,26 +111,32 @@ function makeKeys(texts) {
         make('div', {class: 'sheet'}, makeList(texts, 'keylist')));
 }
 
-function makeToolbar(timeline) {
-    const {search} = timeline;
-    search.input = make('input', {type: 'search', placeholder: 'Search names  /',
+/* Makes the toolbar of a timeline, or of several that move together; active() returns the one that
+ * the keys steer. */
+function makeToolbar(timelines, active) {
+    const keys = makeKeys(keyTexts);
+    const input = make('input', {type: 'search', placeholder: 'Search names  /',
         'aria-label': 'Search names', spellcheck: 'false',
-        oninput: (event) => updateSearch(timeline, event.target.value),
+        oninput: (event) => timelines.forEach((one) => updateSearch(one, event.target.value)),
         onkeydown: (event) => {
             if (event.key === 'Enter')
-                nextHit(timeline, event.shiftKey ? -1 : 1);
+                nextHit(active(), event.shiftKey ? -1 : 1);
             else if (event.key === 'Escape')
-                timeline.canvas.focus();
+                active().canvas.focus();
             else
                 return;
             event.preventDefault();
         }});
-    search.output = make('output', {'aria-live': 'polite'});
-    return make('div', {class: 'toolbar', role: 'toolbar', 'aria-label': 'Timeline'}, search.input,
-        makeButton('\u2039', () => nextHit(timeline, -1), {'aria-label': 'Previous match'}),
-        makeButton('\u203a', () => nextHit(timeline, 1), {'aria-label': 'Next match'}),
-        search.output, make('span', {class: 'space'}),
-        makeButton('+', () => timeline.zoom(0.5), {'aria-label': 'Zoom in', title: 'W'}),
-        makeButton('\u2212', () => timeline.zoom(2), {'aria-label': 'Zoom out', title: 'S'}),
-        makeButton('Fit', () => timeline.fit(), {title: '0'}), timeline.keys = makeKeys(keyTexts));
+    const outputs = timelines.map(() => make('output', {'aria-live': 'polite'}));
+    timelines.forEach((timeline, i) => {
+        Object.assign(timeline.search, {input, output: outputs[i]});
+        timeline.keys = keys;
+    });
+    return make('div', {class: 'toolbar', role: 'toolbar', 'aria-label': 'Timeline'}, input,
+        makeButton('\u2039', () => nextHit(active(), -1), {'aria-label': 'Previous match'}),
+        makeButton('\u203a', () => nextHit(active(), 1), {'aria-label': 'Next match'}),
+        outputs, make('span', {class: 'space'}),
+        makeButton('+', () => active().zoom(0.5), {'aria-label': 'Zoom in', title: 'W'}),
+        makeButton('\u2212', () => active().zoom(2), {'aria-label': 'Zoom out', title: 'S'}),
+        makeButton('Fit', () => active().fit(), {title: '0'}), keys);
 }

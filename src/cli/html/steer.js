@@ -34,10 +34,10 @@ function tipOf(timeline, target, time) {
     }
     if (target.row.kind !== 'curve')
         return null;
-    const {series, title, type} = target.row;
-    const place = lowerBound(series.time, time) - 1;
+    const {title, type, valueAt} = target.row;
+    const value = valueAt(time, (timeline.end - timeline.begin) / timeline.width);
     return [make('b', {}, makeName(title)), make('span', {},
-        place < 0 ? 'no value yet' : valueText(type, series.value[place])),
+        value === undefined ? 'no value yet' : valueText(type, value)),
     make('small', {}, `at ${timeText(time - trace.begin)}`)];
 }
 

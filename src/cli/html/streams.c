@@ -53,7 +53,7 @@ typedef struct stream_writer {
     html_bytes columns[COLUMNS];
     html_lanes lanes;
     uint64_t last_ns;
-    uint32_t last_correlation;
+    int64_t last[COLUMNS]; /* the previous value of columns of differences */
 } stream_writer;
 
 static stream *stream_of(stream_writer *to, const takt_activity *activity)
@@ -117,6 +117,13 @@ static uint64_t place_of(const html_writer *writer, size_t track, size_t span)
     return places ? places[span] : span + 1;
 }
 
+/* Writes the difference to the previous value. */
+static void put_difference(stream_writer *to, int column, uint64_t value)
+{
+    html_put_zigzag(&to->columns[column], (int64_t)value - to->last[column]);
+    to->last[column] = (int64_t)value;
+}
+
 static void put_activity(stream_writer *to, html_track *track, const takt_activity *activity)
 {
     html_bytes *columns = to->columns;
@@ -129,13 +136,11 @@ static void put_activity(stream_writer *to, html_track *track, const takt_activi
     html_put_varint(&columns[DEPTH], lane);
     html_put_varint(&columns[TRACK],
                     activity->track < writer->host_count ? activity->track + 1 : 0);
-    html_put_varint(&columns[LAUNCH], place_of(writer, activity->track, activity->launch_span));
-    html_put_varint(&columns[SCOPE], place_of(writer, activity->track, activity->scope_span));
+    put_difference(to, LAUNCH, place_of(writer, activity->track, activity->launch_span));
+    put_difference(to, SCOPE, place_of(writer, activity->track, activity->scope_span));
     html_put_varint(&columns[SCOPE_NAME], activity->scope ? html_text(writer, activity->scope) : 0);
-    html_put_zigzag(&columns[CORRELATION],
-                    (int64_t)activity->correlation - (int64_t)to->last_correlation);
+    put_difference(to, CORRELATION, activity->correlation);
     to->last_ns = activity->begin_ns;
-    to->last_correlation = activity->correlation;
     track->rows = lane + 1 > track->rows ? lane + 1 : track->rows;
     track->count++;
 }
@@ -153,7 +158,7 @@ static void write_stream(stream_writer *to, const stream *of, html_track *track)
                           .stream = of->key.stream,
                           .hidden = of->hidden};
     to->last_ns = to->writer->origin_ns;
-    to->last_correlation = 0;
+    memset(to->last, 0, sizeof to->last);
     to->lanes.count = 0;
     for (size_t end = count; first < end;) {
         size_t middle = first + (end - first) / 2;

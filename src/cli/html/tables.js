@@ -52,9 +52,13 @@ class Table {
     }
 
     makeHead(key) {
-        return make('th', {scope: 'col', class: this.numeric.has(key) ? 'number' : null},
-            makeButton([this.titles.get(key),
-                make('span', {class: 'order', 'aria-hidden': 'true'})], () => this.sortBy(key)));
+        const title = this.titles.get(key);
+        const text = columnText(this.options.report, title);
+        const button = makeButton([make('span', {class: text ? 'told' : null}, title),
+            make('span', {class: 'order', 'aria-hidden': 'true'})], () => this.sortBy(key));
+        if (text)
+            addHint(button, `${title}: ${text}`);
+        return make('th', {scope: 'col', class: this.numeric.has(key) ? 'number' : null}, button);
     }
 
     /* Sorts numbers in descending and texts in ascending order at first; a second click reverses
@@ -99,7 +103,8 @@ class Table {
     }
 
     makeRow(node) {
-        return make('tr', {}, this.columns.map((key, i) => this.makeCell(node, key, i === 0)));
+        return make('tr', {class: this.options.rowClass?.(node.row)},
+            this.columns.map((key, i) => this.makeCell(node, key, i === 0)));
     }
 
     makeCell(node, key, isFirst) {
@@ -171,9 +176,10 @@ function makeFilter(table) {
         }});
 }
 
-/* Makes a table with filter, buttons and title. Options: label; title; heading: its tag; sort: a
- * column; onname: called with a clicked row's name; onabout: likewise, for everything about it;
+/* Makes a table with filter, buttons and title. Options: label; title; heading: its tag; report: its
+ * name, or 'page' for the page's own tables; sort: a column; onname: called with a clicked row's name; onabout: likewise, for everything about it;
  * hasName: true for names that can be clicked;
+ * rowClass: the class of a row;
  * ongap: called with begin (since the begin of the recording) and length of a clicked gap. */
 function makeTable(report, options) {
     if (!report.rows.length)
@@ -191,11 +197,13 @@ function makeTable(report, options) {
 }
 
 /* Makes a whole report: its tables, facts and notes. */
-function makeReport(report, options) {
+function makeReport(report, given) {
     const title = keyTitle(report.report);
+    const options = {...given, report: report.report};
     const facts = Object.entries(report.facts ?? {}).map(([key, value]) => {
         const type = columnType(key);
-        return [keyTitle(key), typeof value === 'string' ? makeName(value) :
+        const isSecond = type === 'time' && key.slice(0, -3) in report.facts;
+        return [keyTitle(key) + (isSecond ? ' time' : ''), typeof value === 'string' ? makeName(value) :
             valueText(type, value), exactText(type, value)];
     });
     const further = Object.entries(report.tables ?? {}).map(([key, table]) => {

@@ -12,11 +12,10 @@ function fixedText(value, decimals) {
 
 /* us below 1 ms, ms below 1 s, three decimals. */
 function timeText(ns) {
-    if (ns < 0)
-        return '-' + timeText(-ns);
-    if (ns < 1e6)
+    const size = Math.abs(ns);
+    if (size < 1e6)
         return fixedText(ns / 1e3, 3) + 'us';
-    return ns < 1e9 ? fixedText(ns / 1e6, 3) + 'ms' : fixedText(ns / 1e9, 3) + 's';
+    return size < 1e9 ? fixedText(ns / 1e6, 3) + 'ms' : fixedText(ns / 1e9, 3) + 's';
 }
 
 function bytesText(bytes) {
@@ -42,6 +41,16 @@ function percentText(percent) {
     return fixedText(percent, 2) + '%';
 }
 
+/* Formats a change: with a plus if it is positive. */
+function changeText(value, text) {
+    return (value > 0 ? '+' : '') + text(value);
+}
+
+/* Formats a p-value. */
+function chanceText(p) {
+    return p < 0.0001 ? '<0.0001' : fixedText(p, 4);
+}
+
 /* Formats counts for prose: 1,234,567. */
 function countText(count) {
     return String(count).replace(/\B(?=(\d{3})+$)/g, ',');
@@ -53,6 +62,12 @@ function pluralText(count, singular, plural = singular + 's') {
 
 /* The end of a column's key determines its type. */
 function columnType(key) {
+    if (/change(_low|_high)?_ns$/.test(key))
+        return 'shift';
+    if (key.endsWith('change_percent'))
+        return 'growth';
+    if (/^(mean_)?p$/.test(key))
+        return 'chance';
     if (key.endsWith('_ns'))
         return 'time';
     if (key === 'bytes' || key.endsWith('_bytes'))
@@ -74,6 +89,12 @@ function valueText(type, value) {
     switch (type) {
     case 'time':
         return timeText(value);
+    case 'shift':
+        return changeText(value, timeText);
+    case 'growth':
+        return changeText(value, percentText);
+    case 'chance':
+        return chanceText(value);
     case 'bytes':
         return bytesText(value);
     case 'percent':
@@ -96,7 +117,8 @@ function titleUnit(title) {
 function exactText(type, value) {
     if (typeof value !== 'number')
         return '';
-    const units = {time: ' ns', bytes: ' B', percent: ' %', flops: ' FLOPs'};
+    const units = {time: ' ns', shift: ' ns', bytes: ' B', percent: ' %', growth: ' %',
+        flops: ' FLOPs'};
     return type in units ? countText(value).replace(/\.(.*)$/, (all) => all.replace(/,/g, ''))
         + units[type] : '';
 }
@@ -127,10 +149,27 @@ function niceStep(least) {
     return [1, 2, 5, 10].map((factor) => factor * power).find((step) => step >= least * 0.9999);
 }
 
+/* Returns the unit of ticks at this distance. */
+function tickUnit(step) {
+    return step >= 5e8 ? ['s', 1e9] : step >= 5e5 ? ['ms', 1e6] : step >= 5e2 ? ['us', 1e3] :
+        ['ns', 1];
+}
+
+/* Returns the time from which ticks count, if the first one is at `ns`. Late in a recording, this is
+ * a round time shortly before, since nobody reads twelve digits at each tick. */
+function tickBase(ns, step) {
+    const [, size] = tickUnit(step);
+    return ns < 1e5 * size ? 0 : Math.floor(ns / (1e3 * size)) * 1e3 * size;
+}
+
+/* Formats the time from which ticks count: in seconds, exactly. */
+function baseText(base, step) {
+    return (base / 1e9).toFixed(Math.max(0, 6 - Math.log10(tickUnit(step)[1]))) + 's';
+}
+
 /* Formats ticks of a time axis with as many digits as their distance needs. */
 function tickText(ns, step) {
-    const [unit, size] = step >= 5e8 ? ['s', 1e9] : step >= 5e5 ? ['ms', 1e6] :
-        step >= 5e2 ? ['us', 1e3] : ['ns', 1];
+    const [unit, size] = tickUnit(step);
     const [whole, part] = (ns / size).toFixed(step < size ? 1 : 0).split('.');
     return countText(whole) + (part ? `.${part}` : '') + unit;
 }

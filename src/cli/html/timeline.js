@@ -5,8 +5,10 @@
 const gutterWidth = 200;
 
 class Timeline {
-    constructor(trace) {
+    /* label: "A" or "B" for one of two timelines, which linkTimelines() gives a toolbar. */
+    constructor(trace, label = '') {
         this.trace = trace;
+        this.label = label;
         this.groups = timelineGroups(trace);
         const padding = (trace.end - trace.begin) * 0.01;
         this.first = trace.begin - padding;
@@ -16,7 +18,10 @@ class Timeline {
         this.selected = null; /* {track, event} */
         this.hovered = null;
         this.range = null;    /* {begin, end} */
-        this.search = {text: '', count: 0};
+        this.linked = [this]; /* the timelines that move together */
+        this.shift = 0;       /* from the time that linked timelines have in common to its own */
+        this.anchor = null;   /* a time marked with a line */
+        this.search = {text: '', count: 0, label: label && `${label}: `};
         this.widths = new Map();
         this.isQueued = false;
         this.build();
@@ -25,8 +30,8 @@ class Timeline {
 
     build() {
         this.canvas = make('canvas', {class: 'rows', tabindex: 0, role: 'application',
-            'aria-label': 'Timeline. W and S zoom, A and D move, comma and full stop select the '
-            + 'neighbours, Enter zooms to the selection.'});
+            'aria-label': `Timeline ${this.label}`.trim() + '. W and S zoom, A and D move, comma '
+            + 'and full stop select the neighbours, Enter zooms to the selection.'});
         this.ruler = make('canvas', {class: 'ruler', 'aria-hidden': 'true'});
         this.gutter = make('div', {class: 'gutter'});
         this.content = make('div', {class: 'content'}, this.gutter, this.canvas);
@@ -34,7 +39,7 @@ class Timeline {
         this.span = make('div', {class: 'shown'});
         this.tip = make('div', {class: 'tip', hidden: true});
         this.drawer = make('section', {class: 'drawer', hidden: true, 'aria-label': 'Details'});
-        this.toolbar = makeToolbar(this);
+        this.toolbar = this.label ? null : makeToolbar([this], () => this);
         this.element = make('div', {class: 'timeline'}, this.toolbar,
             make('div', {class: 'head'}, this.span, this.ruler), this.scroller, this.drawer,
             this.tip);
@@ -103,12 +108,13 @@ class Timeline {
                 if (!row.isShown || y > pen.height || y + row.height < 0)
                     continue;
                 if (row.kind === 'curve')
-                    paintCurve(pen, row, y);
+                    row.paint(pen, row, y);
                 else
                     paintTrack(pen, row, y);
             }
         }
         this.paintRange(pen);
+        this.paintAnchor(pen);
         this.paintOutline(pen, this.hovered, 1);
         this.paintOutline(pen, this.selected, 2);
         this.paintArrows(pen);
@@ -116,14 +122,26 @@ class Timeline {
     }
 
     /* Shows how much of the recording is visible; the margin around the recording does not
-     * count. */
+     * count. Below stands where this begins, or from where the ticks count. */
     paintHead(pen) {
         const begin = Math.max(this.begin, this.trace.begin);
         const end = Math.min(this.end, this.trace.end);
+        const step = tickStep(pen);
+        const base = tickBase(this.begin - this.trace.begin, step);
         this.span.replaceChildren(make('b', {title: 'how much time is shown'},
-            timeText(Math.max(0, end - begin))), `from ${timeText(begin - this.trace.begin)}`);
+            this.label && `${this.label}  `, timeText(Math.max(0, end - begin))),
+        base ? `+ from ${baseText(base, step)}` : `from ${timeText(begin - this.trace.begin)}`);
+        this.span.title = `from ${exactText('time', Math.round(begin - this.trace.begin))}`;
         paintRuler(pen);
         this.paintRange(pen);
+        this.paintAnchor(pen);
+    }
+
+    paintAnchor(pen) {
+        if (this.anchor === null)
+            return;
+        pen.context.fillStyle = pen.colors.ink;
+        pen.context.fillRect(Math.round(xOf(pen, this.anchor)) - 1, 0, 2, pen.height);
     }
 
     paintRange(pen) {
@@ -188,11 +206,14 @@ class Timeline {
         const whole = this.last - this.first;
         const length = Math.min(whole, Math.max(end - begin, 20));
         begin += (end - begin - length) / 2;
-        this.begin = Math.min(Math.max(begin, this.first), this.last - length);
-        this.end = this.begin + length;
-        this.hovered = null;
-        this.tip.hidden = true;
-        this.redraw();
+        begin = Math.min(Math.max(begin, this.first), this.last - length) - this.shift;
+        for (const one of this.linked) {
+            one.begin = begin + one.shift;
+            one.end = one.begin + length;
+            one.hovered = null;
+            one.tip.hidden = true;
+            one.redraw();
+        }
     }
 
     zoom(factor, time = (this.begin + this.end) / 2) {

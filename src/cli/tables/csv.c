@@ -19,9 +19,24 @@
 
 enum {
     PATH_SIZE = 4096,
-    NUMBER_BYTES = 24,
-    MOST_TABLES = 64
+    MOST_TABLES = 64,
+    PLAIN_TEXTS = 256,
+    SHORT_BYTES = 128,
+    NUMBER_BYTES = 40,
+    ROW_BYTES = TABLE_MOST_COLUMNS * (SHORT_BYTES + 1) + 2 /* of numbers and short texts */
 };
+
+/* Texts that are written as they are, by address: texts belong to the trace or are constant, and
+ * most of them are written many times. */
+typedef struct plain_text {
+    const char *text;
+    size_t size; /* at most SHORT_BYTES */
+} plain_text;
+
+typedef struct csv {
+    tkt_writer *out;
+    plain_text plain[PLAIN_TEXTS];
+} csv;
 
 static void put_char(tkt_writer *out, char c)
 {
@@ -40,13 +55,22 @@ static void put_quoted(tkt_writer *out, const char *text)
     tkt_writer_text(out, text);
 }
 
-static void put_text(tkt_writer *out, const char *text)
+static bool is_formula(const char *text)
 {
-    bool is_formula = *text && strchr("=+-@\t\r", *text);
-    bool is_quoted = strpbrk(text, "\",\r\n") != NULL;
+    return *text && strchr("=+-@\t\r", *text);
+}
+
+static bool needs_quotes(const char *text)
+{
+    return strpbrk(text, "\",\r\n") != NULL;
+}
+
+static void put_any_text(tkt_writer *out, const char *text)
+{
+    bool is_quoted = needs_quotes(text);
     if (is_quoted)
         put_char(out, '"');
-    if (is_formula)
+    if (is_formula(text))
         put_char(out, '\'');
     if (is_quoted)
         put_quoted(out, text);
@@ -56,53 +80,70 @@ static void put_text(tkt_writer *out, const char *text)
         put_char(out, '"');
 }
 
-/* Writes the fewest digits, 15 or more, that read back as the same number. */
-static void put_real(tkt_writer *out, double value)
+static char *put_text(csv *to, char *at, const char *text)
 {
-    char text[40];
-    for (int digits = 15; digits <= 17; digits++) {
-        snprintf(text, sizeof text, "%.*g", digits, value);
-        if (isnan(value) || strtod(text, NULL) == value)
-            break;
+    plain_text *plain = &to->plain[((uintptr_t)text * 31 >> 3) % PLAIN_TEXTS];
+    if (plain->text != text) {
+        size_t size = strlen(text);
+        if (size > SHORT_BYTES || is_formula(text) || needs_quotes(text)) {
+            tkt_writer_commit(to->out, at);
+            put_any_text(to->out, text);
+            return tkt_writer_reserve(to->out, ROW_BYTES);
+        }
+        *plain = (plain_text){text, size};
     }
-    tkt_writer_text(out, text);
+    memcpy(at, text, plain->size);
+    return at + plain->size;
 }
 
-static void put_value(tkt_writer *out, const table_value *value)
+/* Writes the fewest digits, 15 or more, that read back as the same number. */
+static char *put_real(char *at, double value)
+{
+    int size = 0;
+    for (int digits = 15; digits <= 17; digits++) {
+        size = snprintf(at, NUMBER_BYTES, "%.*g", digits, value);
+        if (isnan(value) || strtod(at, NULL) == value)
+            break;
+    }
+    return at + size;
+}
+
+static char *put_value(csv *to, char *at, const table_value *value)
 {
     switch (value->kind) {
     case TABLE_NULL:
-        break;
+        return at;
     case TABLE_INT:
-        tkt_writer_commit(out, tkt_put_i64(tkt_writer_reserve(out, NUMBER_BYTES), value->i));
-        break;
+        return tkt_put_i64(at, value->i);
     case TABLE_UINT:
-        tkt_writer_commit(out, tkt_put_u64(tkt_writer_reserve(out, NUMBER_BYTES), value->u));
-        break;
+        return tkt_put_u64(at, value->u);
     case TABLE_REAL:
-        put_real(out, value->d);
-        break;
+        return put_real(at, value->d);
     case TABLE_TEXT:
-        put_text(out, value->text);
+        break;
     }
+    return put_text(to, at, value->text);
 }
 
 static bool put_row(void *user, const table_row *row)
 {
-    tkt_writer *out = user;
+    csv *to = user;
+    char *at = tkt_writer_reserve(to->out, ROW_BYTES);
     for (size_t i = 0; i < row->count; i++) {
         if (i > 0)
-            put_char(out, ',');
-        put_value(out, &row->values[i]);
+            *at++ = ',';
+        at = put_value(to, at, &row->values[i]);
     }
-    put_char(out, '\r');
-    put_char(out, '\n');
-    return out->status == TAKT_OK;
+    *at++ = '\r';
+    *at++ = '\n';
+    tkt_writer_commit(to->out, at);
+    return to->out->status == TAKT_OK;
 }
 
 static bool put_table(tkt_writer *out, const table_source *source, const table *from)
 {
-    table_row row = {.take = put_row, .user = out};
+    csv to = {.out = out};
+    table_row row = {.take = put_row, .user = &to};
     for (size_t i = 0; i < from->column_count; i++)
         table_put_text(&row, from->columns[i].name);
     return table_row_end(&row) && from->fill(source, &row);
@@ -172,7 +213,7 @@ static bool write_tables(const table_source *source, const char *folder)
 /* A folder gets all tables of a trace, or none. */
 int table_write_csv(const table_source *source, const char *folder)
 {
-    bool is_new = !cli_is_folder(folder);
+    bool is_new = !tkt_folder_exists(folder);
     if (is_new && mkdir(folder, 0775) != 0)
         return cli_error("cannot write %s: %s", folder,
                          strerror(errno == EEXIST ? ENOTDIR : errno));

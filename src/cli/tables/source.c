@@ -77,10 +77,28 @@ static bool take_track(table_source *source, size_t number)
     return true;
 }
 
+/* Copies the names of phases, which end somewhere within the names of spans. */
+static bool find_compiles(table_source *source)
+{
+    const tkt_compiles *found = &source->compiles;
+    size_t bytes = 1;
+    if (tkt_compiles_of(source->trace, &source->compiles) == TAKT_NO_MEMORY)
+        return false;
+    for (size_t i = 0; i < found->phases.count; i++)
+        bytes += found->phases.items[i].phase_size + 1;
+    char *name = source->compile_phases = calloc(bytes, 1);
+    for (size_t i = 0; name && i < found->phases.count; i++) {
+        const tkt_compile_phase *phase = &found->phases.items[i];
+        memcpy(name, phase->phase, phase->phase_size);
+        name += phase->phase_size + 1;
+    }
+    return name != NULL;
+}
+
 takt_status table_source_init(table_source *source, const takt_trace *trace)
 {
     *source = (table_source){.trace = trace};
-    bool is_good = find_first(source);
+    bool is_good = find_first(source) && find_compiles(source);
     for (size_t i = 0; is_good && i < takt_trace_count(trace, TAKT_TRACE_TRACKS); i++)
         is_good = take_track(source, i);
     if (is_good)
@@ -94,6 +112,8 @@ void table_source_fini(table_source *source)
     free(source->first);
     free(source->path);
     free(source->self_ns);
+    free(source->compile_phases);
+    tkt_compiles_fini(&source->compiles);
     table_paths_fini(&source->paths);
     *source = (table_source){0};
 }
@@ -293,13 +313,13 @@ bool table_row_end(table_row *row)
 const table *table_at(size_t index)
 {
     static const table *const all[] = {
-        &table_facts,        &table_losses, &table_devices,       &table_tracks,
-        &table_steps,        &table_spans,  &table_path_list,     &table_args,
-        &table_frames,       &table_api,    &table_activities,    &table_waits,
-        &table_overheads,    &table_memory, &table_memory_totals, &table_counters,
-        &table_marks,        &table_flows,  &table_idle_times,    &table_idle_in_scopes,
-        &table_busy_in_steps,
-        &table_blocks,       &table_phases};
+        &table_facts,         &table_losses,    &table_devices,       &table_tracks,
+        &table_steps,         &table_spans,     &table_path_list,     &table_args,
+        &table_frames,        &table_api,       &table_activities,    &table_waits,
+        &table_overheads,     &table_memory,    &table_memory_totals, &table_counters,
+        &table_marks,         &table_flows,     &table_idle_times,    &table_idle_in_scopes,
+        &table_busy_in_steps, &table_run_steps, &table_run_windows,   &table_slowest_steps,
+        &table_blocks,        &table_phases,    &table_compile,       &table_compile_loading};
     return index < sizeof all / sizeof *all ? all[index] : NULL;
 }
 

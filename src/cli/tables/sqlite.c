@@ -44,11 +44,19 @@ static void bind(sqlite3_stmt *insert, int column, const table_value *value)
     }
 }
 
-/* A statement and its bound values. Most columns of a row have the same value as in the row
- * before. */
+enum {
+    MOST_ROWS = 32 /* that one statement inserts */
+};
+
+/* Inserts several rows by one statement, because each run of a statement costs SQLite about as much
+ * as half a row. A value stays bound until another takes its place: most columns of a row have the
+ * same value as in the row MOST_ROWS before it. */
 typedef struct insertion {
     sqlite3_stmt *statement;
-    table_value bound[TABLE_MOST_COLUMNS];
+    size_t first;                                     /* column that is bound first */
+    size_t rows;                                      /* of a full statement */
+    size_t row;                                       /* that is bound next */
+    table_value bound[MOST_ROWS][TABLE_MOST_COLUMNS]; /* all NULL at first */
 } insertion;
 
 /* Texts belong to the trace or are constant. So the same address means an equal text, and a bound
@@ -62,16 +70,23 @@ static bool is_bound(const table_value *a, const table_value *b)
     return a->kind == TABLE_NULL || a->u == b->u;
 }
 
+static bool run(sqlite3_stmt *statement)
+{
+    return sqlite3_step(statement) == SQLITE_DONE && sqlite3_reset(statement) == SQLITE_OK;
+}
+
 static bool insert_row(void *user, const table_row *row)
 {
-    insertion *insert = user;
-    for (size_t i = 0; i < row->count; i++)
-        if (!is_bound(&insert->bound[i], &row->values[i])) {
-            bind(insert->statement, (int)i + 1, &row->values[i]);
-            insert->bound[i] = row->values[i];
+    insertion *to = user;
+    table_value *bound = to->bound[to->row];
+    int parameter = (int)(to->row * (row->count - to->first)) + 1;
+    for (size_t i = to->first; i < row->count; i++, parameter++)
+        if (!is_bound(&bound[i], &row->values[i])) {
+            bind(to->statement, parameter, &row->values[i]);
+            bound[i] = row->values[i];
         }
-    return sqlite3_step(insert->statement) == SQLITE_DONE &&
-           sqlite3_reset(insert->statement) == SQLITE_OK;
+    to->row = (to->row + 1) % to->rows;
+    return to->row > 0 || run(to->statement);
 }
 
 static bool execute(sqlite3 *db, const char *sql)
@@ -93,14 +108,25 @@ static bool create_table(sqlite3 *db, const table *from)
     return is_good;
 }
 
-static sqlite3_stmt *prepare_insert(sqlite3 *db, const table *into)
+/* Ids count from 1, in the order of the rows. SQLite counts the same way where the id is NULL, and
+ * then it appends the row without a search for its place. */
+static bool counts_rows(const table *into)
+{
+    return strcmp(into->columns[0].name, "id") == 0 &&
+           strcmp(into->columns[0].type, "INTEGER PRIMARY KEY") == 0;
+}
+
+static sqlite3_stmt *prepare_insert(sqlite3 *db, const table *into, size_t rows)
 {
     sqlite3_stmt *insert = NULL;
     sqlite3_str *sql = sqlite3_str_new(db);
-    sqlite3_str_appendf(sql, "INSERT INTO %s VALUES (?", into->name);
-    for (size_t i = 1; i < into->column_count; i++)
-        sqlite3_str_appendall(sql, ",?");
-    sqlite3_str_appendall(sql, ")");
+    sqlite3_str_appendf(sql, "INSERT INTO %s VALUES ", into->name);
+    for (size_t row = 0; row < rows; row++) {
+        sqlite3_str_appendf(sql, "%s(%s", row ? "," : "", counts_rows(into) ? "NULL" : "?");
+        for (size_t i = 1; i < into->column_count; i++)
+            sqlite3_str_appendall(sql, ",?");
+        sqlite3_str_appendall(sql, ")");
+    }
     char *text = sqlite3_str_finish(sql);
     if (text)
         sqlite3_prepare_v2(db, text, -1, &insert, NULL);
@@ -108,14 +134,37 @@ static sqlite3_stmt *prepare_insert(sqlite3 *db, const table *into)
     return insert;
 }
 
+/* Inserts the rows that did not fill a statement. */
+static bool insert_rest(sqlite3 *db, const table *into, insertion *from)
+{
+    if (from->row == 0)
+        return true;
+    sqlite3_stmt *insert = prepare_insert(db, into, from->row);
+    int parameter = 1;
+    for (size_t row = 0; insert && row < from->row; row++)
+        for (size_t i = from->first; i < into->column_count; i++)
+            bind(insert, parameter++, &from->bound[row][i]);
+    bool is_good = insert && run(insert);
+    return sqlite3_finalize(insert) == SQLITE_OK && is_good;
+}
+
+static bool insert_rows(sqlite3 *db, const table_source *source, const table *from, insertion *to)
+{
+    size_t most = (size_t)sqlite3_limit(db, SQLITE_LIMIT_VARIABLE_NUMBER, -1) / from->column_count;
+    to->first = counts_rows(from);
+    to->rows = most < MOST_ROWS ? most : MOST_ROWS;
+    to->statement = prepare_insert(db, from, to->rows);
+    table_row row = {.take = insert_row, .user = to};
+    bool is_good = to->statement && from->fill(source, &row) && insert_rest(db, from, to);
+    return sqlite3_finalize(to->statement) == SQLITE_OK && is_good;
+}
+
 static bool write_table(sqlite3 *db, const table_source *source, const table *from)
 {
-    if (!create_table(db, from))
-        return false;
-    insertion insert = {.statement = prepare_insert(db, from)}; /* all values are NULL at first */
-    table_row row = {.take = insert_row, .user = &insert};
-    bool is_good = insert.statement && from->fill(source, &row);
-    return sqlite3_finalize(insert.statement) == SQLITE_OK && is_good;
+    insertion *to = calloc(1, sizeof *to);
+    bool is_good = to && create_table(db, from) && insert_rows(db, source, from, to);
+    free(to);
+    return is_good;
 }
 
 /* Nobody else uses the file yet. With 16 KiB pages and a cache of 256 MiB, SQLite rarely has to
@@ -139,13 +188,14 @@ static bool write_file(const table_source *source, const char *name, const char 
 {
     sqlite3 *db = NULL;
     int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX;
-    bool is_good = sqlite3_open_v2(name, &db, flags, NULL) == SQLITE_OK && write_all(db, source);
+    bool is_good = sqlite3_open_v2(name, &db, flags, "unix-none") == SQLITE_OK && write_all(db, source);
     if (!is_good)
         cli_error("%s: %s", path, db ? sqlite3_errmsg(db) : takt_status_text(TAKT_NO_MEMORY));
     return sqlite3_close(db) == SQLITE_OK && is_good;
 }
 
-/* SQLite opens the temporary file itself, by name. */
+/* SQLite opens the temporary file itself, by name, and without locks: on NFS the file's own would stop
+ * it. */
 int table_write_sqlite(const table_source *source, const char *path)
 {
     tkt_file file;

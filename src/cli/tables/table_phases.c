@@ -1,6 +1,11 @@
-/* Tables of timers inside kernels: blocks, and the phases in them. */
+/* Tables of timers inside kernels: blocks, and the phases in them; and of compilations. */
 #include "cli/tables/tables.h"
+#include "cuda/kinds.h"
 #include "trace/model.h"
+
+#include <string.h>
+
+/* ---- Inside kernels -------------------------------------------------------------------------- */
 
 static const table_column block_columns[] = {{"id", "INTEGER PRIMARY KEY"},
                                              {"kernel", "TEXT"},
@@ -14,7 +19,16 @@ static const table_column block_columns[] = {{"id", "INTEGER PRIMARY KEY"},
                                              {"begin_ns", "INTEGER"},
                                              {"cycles", "INTEGER"},
                                              {"ns_per_cycle", "REAL"},
-                                             {"lost_records", "INTEGER"}};
+                                             {"lost_records", "INTEGER"},
+                                             {"launch", "TEXT"}};
+
+/* NULL for host code, which has no launch. */
+static const char *launch_of(const tkt_phase_segment *segment)
+{
+    static const char *const states[] = {"known", "uncertain", "not recorded"};
+    bool has_none = segment->launch == TKT_LAUNCH_KNOWN && !segment->correlation;
+    return has_none ? NULL : TABLE_NAME_OF(states, segment->launch);
+}
 
 static bool fill_blocks(const table_source *source, table_row *row)
 {
@@ -36,6 +50,7 @@ static bool fill_blocks(const table_source *source, table_row *row)
         table_put_uint(row, tkt_phase_extent(trace, segment));
         table_put_known_real(row, segment->ns_per_cycle);
         table_put_uint(row, segment->lost_records);
+        table_put_text(row, launch_of(segment));
         if (!table_row_end(row))
             return false;
     }
@@ -109,3 +124,51 @@ static bool fill_phases(const table_source *source, table_row *row)
 }
 
 const table table_phases = TABLE_OF("phases", phase_columns, fill_phases);
+
+/* ---- Compilations ---------------------------------------------------------------------------- */
+
+static const table_column compile_columns[] = {{"unit", "TEXT"},       {"phase", "TEXT"},
+                                               {"self_ns", "INTEGER"}, {"total_ns", "INTEGER"},
+                                               {"count", "INTEGER"},   {"max_ns", "INTEGER"}};
+
+static bool fill_compile(const table_source *source, table_row *row)
+{
+    const char *name = source->compile_phases;
+    for (size_t i = 0; i < source->compiles.phases.count; i++, name += strlen(name) + 1) {
+        const tkt_compile_phase *phase = &source->compiles.phases.items[i];
+        table_put_text(row, phase->unit);
+        table_put_text(row, name);
+        table_put_uint(row, phase->self_ns);
+        table_put_uint(row, phase->total_ns);
+        table_put_uint(row, phase->count);
+        table_put_uint(row, phase->max_ns);
+        if (!table_row_end(row))
+            return false;
+    }
+    return true;
+}
+
+const table table_compile = TABLE_OF("compile", compile_columns, fill_compile);
+
+static const table_column loading_columns[] = {{"loading", "TEXT"},
+                                               {"source", "TEXT"},
+                                               {"total_ns", "INTEGER"},
+                                               {"count", "INTEGER"},
+                                               {"max_ns", "INTEGER"}};
+
+static bool fill_loading(const table_source *source, table_row *row)
+{
+    for (size_t i = 0; i < source->compiles.loadings.count; i++) {
+        const tkt_loading *loading = &source->compiles.loadings.items[i];
+        table_put_text(row, loading->call ? loading->call : tkt_overhead_name(loading->kind));
+        table_put_text(row, loading->call ? "call" : "CUPTI");
+        table_put_uint(row, loading->total_ns);
+        table_put_uint(row, loading->count);
+        table_put_uint(row, loading->max_ns);
+        if (!table_row_end(row))
+            return false;
+    }
+    return true;
+}
+
+const table table_compile_loading = TABLE_OF("compile_loading", loading_columns, fill_loading);

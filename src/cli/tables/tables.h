@@ -4,6 +4,8 @@
 #ifndef TAKT_CLI_TABLES_H
 #define TAKT_CLI_TABLES_H
 
+#include "summary/compile.h"
+
 #include <takt/trace.h>
 
 #include <stdbool.h>
@@ -100,6 +102,8 @@ typedef struct table_source {
     int64_t          *self_ns; /* by span: its time without direct children; calls into device
                                 * libraries count as own time, as in the report "scopes" */
     table_paths       paths;
+    tkt_compiles      compiles;
+    char             *compile_phases; /* their names, one after the other, each with its NUL */
 } table_source;
 
 takt_status table_source_init(table_source *source, const takt_trace *trace);
@@ -134,11 +138,13 @@ typedef struct table {
 /* table_host.c */
 extern const table table_facts, table_losses, table_devices, table_tracks, table_steps;
 extern const table table_spans, table_path_list, table_args, table_frames;
+/* table_run.c */
+extern const table table_run_steps, table_run_windows, table_slowest_steps;
 /* table_devices.c */
 extern const table table_api, table_activities, table_waits, table_overheads;
 extern const table table_memory, table_memory_totals;
 /* table_phases.c */
-extern const table table_blocks, table_phases;
+extern const table table_blocks, table_phases, table_compile, table_compile_loading;
 /* table_idle.c */
 extern const table table_idle_times, table_idle_in_scopes, table_busy_in_steps;
 /* table_host.c */

@@ -194,6 +194,11 @@ SELECT 'all', n, CAST(round(1.0 * total_ns / n) AS INTEGER), median_ns,
        1e9 * n / total_ns, simulated * 1e9 * n / total_ns, NULL, NULL
 FROM fact WHERE n > 0;
 
+CREATE VIEW report_steps_slowest AS
+SELECT step, slow.duration_ns, 1.0 * slow.duration_ns / steps.median_ns AS times_median, recorded
+FROM slowest_steps slow JOIN report_steps steps ON steps.steps = 'all'
+WHERE steps.count > 10 ORDER BY slow.duration_ns DESC, step;
+
 CREATE VIEW report_api AS
 WITH one AS (
     SELECT name, span, begin_ns, duration_ns, result,

@@ -163,6 +163,8 @@ WITH fact AS (
     FROM spans WHERE path IS NOT NULL AND kind <> 'call'
 ), step AS ( -- over all steps of the run if known
     SELECT * FROM report_steps ORDER BY steps = 'all' DESC LIMIT 1
+), slowest AS (
+    SELECT * FROM slowest_steps ORDER BY duration_ns DESC, step LIMIT 1
 ), memory AS (
     SELECT * FROM report_memory
     WHERE device = 'host' AND period = 'recording'
@@ -170,6 +172,13 @@ WITH fact AS (
                       AND (allocations OR peak_bytes))
 )
 SELECT 'name' AS key, name AS value FROM fact
+UNION ALL SELECT 'run_steps', count FROM report_steps WHERE steps = 'all'
+UNION ALL SELECT 'run_ns', value FROM facts
+          WHERE key = 'all_steps_total_ns' AND EXISTS (SELECT 1 FROM step WHERE steps = 'all')
+UNION ALL SELECT 'run_recorded_steps', (SELECT coalesce(sum(recorded), 0) FROM run_windows)
+          FROM slowest
+UNION ALL SELECT 'slowest_step', step FROM slowest
+UNION ALL SELECT 'slowest_step_ns', duration_ns FROM slowest
 UNION ALL SELECT 'cycle', cycle FROM fact
 UNION ALL SELECT 'wall_ns', end_ns - begin_ns FROM recording
 UNION ALL SELECT 'steps_per_second', steps_per_second FROM step

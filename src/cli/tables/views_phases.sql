@@ -1,4 +1,4 @@
--- The report about phases inside kernels, as views: see views.sql. A launch is told by its
+-- The reports about phases inside kernels and about compilations, as views: see views.sql. A launch is told by its
 -- correlation; a block that has recorded before under the same one begins the next launch.
 
 CREATE VIEW block_launches AS
@@ -11,13 +11,15 @@ CREATE VIEW report_phases_kernels AS
 WITH launch AS (
     SELECT k, min(id) AS first, kernel, device, timers, count(*) AS n, sum(cycles) AS cycles,
            max(cycles) AS most, sum(lost_records) AS lost, sum(cycles * ns_per_cycle) AS ns,
-           count(ns_per_cycle) AS known
+           count(ns_per_cycle) AS known, sum(launch IS 'uncertain') AS uncertain,
+           sum(launch IS 'not recorded') AS unrecorded
     FROM block_launches GROUP BY k, correlation, run
 )
 SELECT kernel, count(*) AS launches, sum(n) AS blocks,
        CASE WHEN sum(known) = sum(n) THEN sum(ns) / sum(n) END AS avg_ns,
        1.0 * sum(cycles) / sum(n) AS avg_cycles,
-       sum(most) / nullif(sum(1.0 * cycles / n), 0) AS spread, sum(lost) AS lost, timers, device
+       sum(most) / nullif(sum(1.0 * cycles / n), 0) AS spread, sum(lost) AS lost, timers, device,
+       sum(uncertain) AS uncertain_blocks, sum(unrecorded) AS unrecorded_blocks
 FROM launch GROUP BY k ORDER BY min(first);
 
 CREATE VIEW report_phases AS
@@ -88,3 +90,11 @@ CREATE VIEW report_phases_sms AS
 SELECT kernel, sm, count(*) AS blocks, avg(cycles) AS avg_cycles, min(cycles) AS min_cycles,
        max(cycles) AS max_cycles, device
 FROM block_launches GROUP BY k, sm ORDER BY min(min(id)) OVER (PARTITION BY k), sm;
+
+CREATE VIEW report_compile AS
+SELECT unit, phase, self_ns, coalesce(100.0 * self_ns / sum(self_ns) OVER (), 0) AS self_percent,
+       total_ns, count, max_ns
+FROM compile ORDER BY self_ns DESC, rowid;
+
+CREATE VIEW report_compile_loading AS
+SELECT loading, source, total_ns, count, max_ns FROM compile_loading ORDER BY total_ns DESC, rowid;

@@ -1,0 +1,46 @@
+/* Inside of a profiler: what it is, and the way from one step's action to the next one's. */
+#ifndef TKT_PROFILER_TRANSITIONS_H
+#define TKT_PROFILER_TRANSITIONS_H
+
+#include "base/thread.h"
+#include "nvtx/nvtx.h"
+#include "profiler/cycle.h"
+#include "profiler/options.h"
+#include "trace/run.h"
+
+struct takt_profiler {
+    tkt_saved_options options;
+    tkt_worker worker;
+    tkt_report_place reports;
+    bool is_running;
+    bool was_started;
+    uint64_t step;
+    takt_action action;
+    uint64_t step_begin; /* ticks */
+    tkt_clock_fit fit;
+    bool holds_memory;
+    bool is_captured; /* another tool was told to record these steps */
+    bool has_range;   /* `range` is the NVTX range of the current step */
+    tkt_nvtx_open range;
+    tkt_window *window;    /* of the warm-up or the recording */
+    tkt_cycle *cycle;      /* the cycle being recorded */
+    uint32_t cycles_begun; /* in all runs: the number in file names */
+    uint32_t cycles_saved;
+    tkt_all_steps all_steps;
+    tkt_run_steps run;
+    takt_trace *last;
+    char *viewable;     /* the latest file that a browser can show; NULL */
+    takt_status status; /* first failure since the start; stop returns it */
+    uintptr_t user;     /* atomic; the thread inside start, step or stop; 0: none */
+    bool was_refused;   /* atomic; a second thread's step was refused, and the log says so */
+    bool is_saved;      /* saved at exit, before stop was called */
+    tkt_cycle *kept;    /* oldest first; saved at exit, and on_trace not called yet */
+};
+
+/* Keeps the first failure since the start. */
+void tkt_profiler_note(takt_profiler *profiler, takt_status status);
+
+/* Does what lies between the current action and `to`, which begins at `now`, in ticks. */
+void tkt_profiler_go_to(takt_profiler *profiler, takt_action to, uint64_t now);
+
+#endif

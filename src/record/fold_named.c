@@ -1,0 +1,228 @@
+/* What a fold keeps besides the tree: figures of counters' samples, times of tasks, and what each
+ * thread ran of the nodes. */
+#include "record/fold.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+/* The key, or TKT_MORE_NAMES if there is no room for it. Counts `events` that lose their names. */
+static uint64_t key_within_limit(tkt_fold *fold, const tkt_map *index, uint64_t key,
+                                 uint64_t events)
+{
+    if (key == TKT_MORE_NAMES || index->count < TKT_FOLD_MAX_NAMES || tkt_map_get(index, key))
+        return key;
+    fold->unnamed_count += events;
+    return TKT_MORE_NAMES;
+}
+
+/* ======== Counters ======== */
+
+/* A value that held until the next sample. */
+static void hold(tkt_folded_counter *counter, double value, uint64_t from, uint64_t until)
+{
+    if (!isfinite(value) || until <= from)
+        return;
+    counter->sum += value * (double)(until - from);
+    counter->time += (double)(until - from);
+}
+
+static void widen(tkt_folded_counter *counter, double value)
+{
+    if (!isfinite(value))
+        return;
+    counter->min = fmin(counter->min, value);
+    counter->max = fmax(counter->max, value);
+}
+
+/* The counter of this name, added without samples if it is new. NULL without memory. */
+static tkt_folded_counter *find_counter(tkt_fold *fold, uint32_t name, uint64_t samples)
+{
+    uint64_t key = key_within_limit(fold, &fold->counter_index, name, samples);
+    uint64_t *place = tkt_map_put(&fold->counter_index, key);
+    if (place && *place > 0)
+        return &fold->counters.items[*place - 1];
+    tkt_folded_counter *counter = place ? TKT_ARRAY_ADD(&fold->counters) : NULL;
+    if (!counter)
+        return NULL;
+    *counter = (tkt_folded_counter){
+        .name = (uint32_t)key, .is_mixed = key == TKT_MORE_NAMES, .min = NAN, .max = NAN};
+    *place = fold->counters.count;
+    return counter;
+}
+
+void tkt_fold_sample(tkt_fold *fold, uint32_t site, uint64_t time, double value)
+{
+    tkt_folded_counter *counter = find_counter(fold, site, 1);
+    if (!counter) {
+        fold->lost_count++;
+        return;
+    }
+    if (counter->walk == fold->walk) {
+        hold(counter, value, time, counter->next_time);
+    } else {
+        counter->walk = fold->walk;
+        counter->before = counter->samples > 0 ? counter->last : NAN;
+        counter->before_time = counter->last_time;
+        counter->last = value;
+        counter->last_time = time;
+    }
+    counter->next = value;
+    counter->next_time = time;
+    counter->samples++;
+    widen(counter, value);
+}
+
+void tkt_fold_end_samples(tkt_fold *fold)
+{
+    for (size_t i = 0; i < fold->counters.count; i++) {
+        tkt_folded_counter *counter = &fold->counters.items[i];
+        if (counter->walk != fold->walk)
+            continue;
+        hold(counter, counter->before, counter->before_time, counter->next_time);
+        if (counter->before_time > 0)
+            continue;
+        counter->first = counter->next;
+        counter->first_time = counter->next_time;
+    }
+}
+
+/* Joins the first and last samples, and the time between. At equal times, `from` counts as being
+ * behind. */
+static void join(tkt_folded_counter *into, const tkt_folded_counter *from)
+{
+    bool is_after = from->first_time >= into->last_time;
+    bool is_before = !is_after && from->last_time <= into->first_time;
+    if (is_after)
+        hold(into, into->last, into->last_time, from->first_time);
+    if (is_before)
+        hold(into, from->last, from->last_time, into->first_time);
+    into->is_mixed |= !is_after && !is_before;
+    if (is_before || from->first_time < into->first_time) {
+        into->first = from->first;
+        into->first_time = from->first_time;
+    }
+    if (is_after || from->last_time > into->last_time) {
+        into->last = from->last;
+        into->last_time = from->last_time;
+    }
+}
+
+bool tkt_fold_add_counter(tkt_fold *fold, const tkt_folded_counter *from)
+{
+    tkt_folded_counter *into = find_counter(fold, from->name, from->samples);
+    if (!into)
+        return false;
+    into->is_mixed |= from->is_mixed;
+    if (into->samples == 0) {
+        const tkt_folded_counter found = *into;
+        *into = *from;
+        into->name = found.name;
+        into->is_mixed = found.is_mixed;
+        into->walk = 0;
+        return true;
+    }
+    into->samples += from->samples;
+    into->sum += from->sum;
+    into->time += from->time;
+    widen(into, from->min);
+    widen(into, from->max);
+    join(into, from);
+    return true;
+}
+
+static int by_first(const void *a, const void *b)
+{
+    const tkt_folded_counter *x = a, *y = b;
+    return (x->first_time > y->first_time) - (x->first_time < y->first_time);
+}
+
+void tkt_fold_sort_counters(tkt_fold *fold)
+{
+    if (fold->counters.count > 1)
+        qsort(fold->counters.items, fold->counters.count, sizeof *fold->counters.items, by_first);
+    tkt_map_fini(&fold->counter_index);
+}
+
+/* ======== Tasks ======== */
+
+/* The tasks of this name and track, added without times if they are new. NULL without memory. */
+static tkt_folded_task *find_task(tkt_fold *fold, uint32_t name, uint32_t track, uint64_t count)
+{
+    uint64_t key = key_within_limit(fold, &fold->task_index, (uint64_t)track << 32 | name, count);
+    uint64_t *place = tkt_map_put(&fold->task_index, key);
+    if (place && *place > 0)
+        return &fold->tasks.items[*place - 1];
+    tkt_histogram *histogram = place ? tkt_fold_new_histogram(fold) : NULL;
+    tkt_folded_task *task = histogram ? TKT_ARRAY_ADD(&fold->tasks) : NULL;
+    if (!task)
+        return NULL;
+    *task = (tkt_folded_task){
+        .name = (uint32_t)key, .track = (uint32_t)(key >> 32), .histogram = histogram};
+    tkt_stats_init(&task->stats);
+    *place = fold->tasks.count;
+    return task;
+}
+
+void tkt_fold_task(tkt_fold *fold, uint32_t site, uint32_t track, uint64_t duration_ns)
+{
+    tkt_folded_task *task = find_task(fold, site, track, 1);
+    if (!task) {
+        fold->lost_count++;
+        return;
+    }
+    tkt_stats_add(&task->stats, duration_ns);
+    tkt_histogram_add(task->histogram, duration_ns);
+}
+
+bool tkt_fold_add_task(tkt_fold *fold, const tkt_folded_task *from)
+{
+    tkt_folded_task *into = find_task(fold, from->name, from->track, from->stats.count);
+    if (!into)
+        return false;
+    tkt_stats_merge(&into->stats, &from->stats);
+    if (from->histogram)
+        tkt_histogram_merge(into->histogram, from->histogram);
+    return true;
+}
+
+/* ======== Threads ======== */
+
+static bool add_parts(tkt_fold *fold)
+{
+    for (size_t i = 1; i < fold->count; i++) {
+        const tkt_stats *stats = &fold->items[i].stats;
+        const tkt_thread_node before =
+            i < fold->before.count ? fold->before.items[i] : (tkt_thread_node){0};
+        tkt_thread_node *part = stats->count == before.count ? NULL : TKT_ARRAY_ADD(&fold->parts);
+        if (part)
+            *part = (tkt_thread_node){i, stats->count - before.count,
+                                      stats->total_ns - before.total_ns};
+        else if (stats->count != before.count)
+            return false;
+    }
+    return true;
+}
+
+static void keep_before(tkt_fold *fold)
+{
+    fold->lists_no_threads |= !TKT_ARRAY_RESERVE(&fold->before, fold->count);
+    if (fold->lists_no_threads)
+        return;
+    for (size_t i = 0; i < fold->count; i++)
+        fold->before.items[i] =
+            (tkt_thread_node){i, fold->items[i].stats.count, fold->items[i].stats.total_ns};
+    fold->before.count = fold->count;
+}
+
+void tkt_fold_end_thread(tkt_fold *fold)
+{
+    size_t first = fold->parts.count;
+    bool is_listed = fold->thread.serial > 0 && !fold->lists_no_threads &&
+                     first < TKT_FOLD_MAX_PARTS && add_parts(fold) && fold->parts.count > first;
+    tkt_folded_thread *thread = is_listed ? TKT_ARRAY_ADD(&fold->threads) : NULL;
+    if (thread)
+        *thread = (tkt_folded_thread){fold->thread.name, fold->thread.thread_id, fold->parts.count};
+    else
+        fold->parts.count = first;
+    keep_before(fold);
+}

@@ -1,0 +1,240 @@
+/* The chunks of a log: where its events go when the newest chunk is full, and the losses when there
+ * is no room. */
+#include "record/log.h"
+
+#include "base/clock.h"
+#include "base/thread.h"
+#include "record/control.h"
+#include "record/mapping.h"
+#include "record/slot.h"
+
+#include <string.h>
+
+static uint64_t losses_without_log[TAKT_LOSS_COUNT];
+
+/* ---- Losses ---------------------------------------------------------------------------------- */
+
+static void lose(tkt_thread_log *log, takt_loss loss, uint64_t events)
+{
+    uint64_t *count = log ? &log->losses[loss] : &losses_without_log[loss];
+    uint64_t now = __atomic_add_fetch(count, events, __ATOMIC_RELAXED);
+    tkt_mapping_head *head = log ? NULL : tkt_mapping();
+    uint64_t *kept = head ? head->losses : log && log->mapped ? log->mapped->losses : NULL;
+    if (kept)
+        __atomic_store_n(&kept[loss], now, __ATOMIC_RELAXED);
+}
+
+void tkt_log_lose(tkt_thread_log *log, takt_loss loss)
+{
+    lose(log, loss, 1);
+}
+
+void tkt_log_lose_end(tkt_thread_log *log, uint32_t depth, uint64_t end_ticks)
+{
+    if (!log->mapped)
+        return;
+    log->mapped->lost_depth = depth;
+    tkt_mapping_barrier();
+    __atomic_store_n(&log->mapped->lost_ticks, end_ticks, __ATOMIC_RELEASE);
+}
+
+void tkt_log_losses(uint64_t losses[TAKT_LOSS_COUNT])
+{
+    for (int i = 0; i < TAKT_LOSS_COUNT; i++)
+        losses[i] = __atomic_load_n(&losses_without_log[i], __ATOMIC_RELAXED);
+    for (tkt_thread_log *log = tkt_log_first(); log; log = tkt_log_next(log)) {
+        uint64_t was = tkt_busy_lock(&log->lock); /* see drop_newest() */
+        for (int i = 0; i < TAKT_LOSS_COUNT; i++)
+            losses[i] += __atomic_load_n(&log->losses[i], __ATOMIC_RELAXED);
+        tkt_busy_unlock(&log->lock, was);
+    }
+}
+
+/* ---- Chunks ---------------------------------------------------------------------------------- */
+
+void tkt_log_publish(tkt_thread_log *log, takt_record *end)
+{
+    /* release: pairs with the acquire in tkt_thread_peek(), which tkt_log_locate() calls */
+    __atomic_store_n(&log->thread->cursor, end, __ATOMIC_RELEASE);
+}
+
+/* A chunk of the crash-safe file belongs to no log while it is cleared: no slot is committed. */
+static void clear_slots(tkt_chunk *chunk)
+{
+    __atomic_store_n(&chunk->log, 0, __ATOMIC_RELEASE);
+    tkt_mapping_barrier();
+    memset(chunk->slots, 0, sizeof chunk->slots);
+}
+
+void tkt_log_begin_chunk(tkt_thread_log *log, tkt_chunk *chunk)
+{
+    bool is_mapped = tkt_pool_is_mapped(chunk);
+    tkt_mapping_head *head = is_mapped ? NULL : tkt_mapping();
+    if (is_mapped)
+        clear_slots(chunk);
+    else if (head)
+        __atomic_fetch_add(&head->chunks_lost, 1, __ATOMIC_RELAXED);
+    chunk->begin_ticks = tkt_ticks();
+    chunk->end_ticks = 0;
+    chunk->count = 0;
+    chunk->thread = log->mark;
+    chunk->sequence = log->chunk_count++;
+    chunk->depth = log->thread ? tkt_log_depth(log) : 0;
+    tkt_mapping_barrier();
+    if (is_mapped)
+        __atomic_store_n(&chunk->log, log->number + 1, __ATOMIC_RELEASE);
+    log->tail = chunk;
+    log->chunk_end = chunk->slots + TKT_CHUNK_SLOTS;
+}
+
+static void append_chunk(tkt_thread_log *log, tkt_chunk *chunk)
+{
+    tkt_chunk *full = log->tail;
+    full->count = (uint32_t)(log->thread->cursor - full->slots);
+    full->end_ticks = tkt_ticks();
+    __atomic_store_n(&chunk->next, NULL, __ATOMIC_RELAXED);
+    tkt_log_begin_chunk(log, chunk);
+    /* release: pairs with the acquire in tkt_chunk_after() */
+    __atomic_store_n(&full->next, chunk, __ATOMIC_RELEASE);
+    tkt_log_publish(log, chunk->slots);
+}
+
+/* Returns how many events of this recording the chunk holds; its first ones may be older. */
+static uint32_t count_events(const tkt_chunk *chunk)
+{
+    uint64_t began = __atomic_load_n(&tkt_record_control.began_ticks, __ATOMIC_RELAXED);
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < chunk->count; i++) {
+        tkt_slot_span span;
+        if (tkt_slot_read_span(&chunk->slots[i], &span))
+            count += span.end >= began;
+        else
+            count += tkt_slot_is_event(&chunk->slots[i]);
+    }
+    return count;
+}
+
+tkt_chunk *tkt_log_unlink_head(tkt_thread_log *log)
+{
+    tkt_chunk *head = log->head;
+    log->head = tkt_chunk_after(head);
+    if (log->unfolded == head) {
+        log->unfolded = log->head;
+        log->unfolded_slot = 0;
+    }
+    return head;
+}
+
+/* True if a crash-safe recording has begun and the tail is not in its file yet. */
+static bool has_chunk_elsewhere(const tkt_thread_log *log)
+{
+    return tkt_mapping() && !tkt_pool_is_mapped(log->tail);
+}
+
+/* With the lock: folds the log. If nobody wants to keep its chunks, returns them to the pool,
+ * restarts the tail, and returns true. */
+static bool fold_and_reuse(tkt_thread_log *log)
+{
+    if (tkt_record_has(TKT_FOLD))
+        tkt_online_fold(log, log->thread->cursor, log->frames, tkt_log_depth(log), 0);
+    if (tkt_record_has(TKT_KEEP) || log->pins || has_chunk_elsewhere(log) ||
+        !tkt_mapping_keep_fold(log))
+        return false;
+    while (log->head != log->tail)
+        tkt_pool_give(tkt_log_unlink_head(log));
+    tkt_log_begin_chunk(log, log->tail);
+    log->unfolded = log->tail;
+    log->unfolded_slot = 0;
+    tkt_log_publish(log, log->tail->slots);
+    return true;
+}
+
+/* With the lock: true if the flight recorder may reuse the log's oldest chunk. A timer that runs at
+ * the same time needs all events since it began. */
+static bool may_overwrite(const tkt_thread_log *log)
+{
+    uint64_t until = __atomic_load_n(&tkt_record_control.ring_until_ticks, __ATOMIC_RELAXED);
+    return tkt_record_has(TKT_RING) && !log->pins && log->head != log->tail &&
+           log->head->end_ticks < until;
+}
+
+/* With the lock: takes the oldest chunk, and counts its events as lost. Only after
+ * may_overwrite(). */
+static tkt_chunk *overwrite_oldest(tkt_thread_log *log)
+{
+    tkt_chunk *chunk = tkt_log_unlink_head(log);
+    lose(log, TAKT_LOSS_OVERWRITTEN, count_events(chunk));
+    return chunk;
+}
+
+/* With the lock, when there is no memory: restarts the tail. So events are lost a chunk at a time,
+ * and cost no more than recorded ones. Only if the whole tail is newer than the last time that a
+ * window began, ended or was read. Whoever reads the losses takes the lock, and so finds each loss
+ * in the window that it belongs to. In a crash-safe recording, written events stay. */
+static bool drop_newest(tkt_thread_log *log)
+{
+    tkt_chunk *tail = log->tail;
+    uint64_t settled = __atomic_load_n(&tkt_record_control.settled_ticks, __ATOMIC_RELAXED);
+    if (log->pins || log->mapped || tkt_record_has(TKT_RING) || tail->begin_ticks <= settled)
+        return false;
+    tail->count = (uint32_t)(log->thread->cursor - tail->slots);
+    lose(log, TAKT_LOSS_BUFFER_FULL, count_events(tail));
+    tkt_log_begin_chunk(log, tail);
+    if (log->unfolded == tail)
+        log->unfolded_slot = 0;
+    tkt_log_publish(log, tail->slots);
+    log->has_gap = true;
+    return true;
+}
+
+/* Never waits: while somebody reads this log, it takes a chunk from the pool instead of reusing the
+ * log's own. */
+bool tkt_log_next_chunk(tkt_thread_log *log)
+{
+    bool is_locked = tkt_mutex_try(&log->lock);
+    bool is_done = is_locked && fold_and_reuse(log);
+    if (!is_done) {
+        /* A thread that comes after others have used up the limit gets a second chunk beyond it:
+         * with only one it could only drop the newest events. */
+        bool has_old = is_locked && may_overwrite(log);
+        uint32_t logs = tkt_log_count();
+        tkt_chunk *chunk = tkt_pool_take(tkt_record_has(TKT_RING) && !has_old ? 2 * logs : 0);
+        if (!chunk && has_old)
+            chunk = overwrite_oldest(log);
+        if (chunk)
+            append_chunk(log, chunk);
+        is_done = chunk || (is_locked && drop_newest(log));
+    }
+    if (is_locked)
+        tkt_mutex_unlock(&log->lock);
+    return is_done;
+}
+
+void tkt_log_place_chunk(tkt_thread_log *log)
+{
+    if (has_chunk_elsewhere(log))
+        tkt_log_next_chunk(log);
+}
+
+/* Marks the place where events were dropped, because later events may lack their parents. */
+static void write_gap(tkt_thread_log *log)
+{
+    takt_record *slot = log->thread->cursor;
+    tkt_slot_write(slot, (takt_record){tkt_ticks(), 0, tkt_slot_tag(TKT_SLOT_GAP, 0)});
+    tkt_log_publish(log, slot + 1);
+    log->has_gap = false;
+}
+
+takt_record *tkt_log_reserve(tkt_thread_log *log, uint32_t count)
+{
+    takt_thread_v1 *thread = log->thread;
+    if ((size_t)(log->chunk_end - thread->cursor) < count + log->has_gap &&
+        !tkt_log_next_chunk(log)) {
+        log->has_gap = true;
+        tkt_log_lose(log, TAKT_LOSS_BUFFER_FULL);
+        return NULL;
+    }
+    if (log->has_gap)
+        write_gap(log);
+    return thread->cursor;
+}

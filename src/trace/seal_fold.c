@@ -1,0 +1,134 @@
+/* Makes the folded form of a trace from the folds of logs. */
+#include "trace/seal.h"
+
+#include "trace/recovery.h"
+
+/* Adds the fold of a log, whose sites are recorded ids. Sets nodes[n] to the trace's node for node
+ * n of the log's fold. */
+static takt_status add_fold(tkt_sealing *sealing, const tkt_fold *fold, uint32_t *nodes)
+{
+    uint32_t most = 0;
+    for (size_t i = 1; i < fold->count; i++)
+        if (fold->items[i].site > most)
+            most = fold->items[i].site;
+    uint32_t *sites = tkt_alloc_zeroed(((size_t)most + 1) * sizeof *sites);
+    if (!sites)
+        return TAKT_NO_MEMORY;
+    for (size_t i = 1; i < fold->count; i++)
+        if (fold->items[i].site != TKT_SITE_OTHER)
+            sites[fold->items[i].site] = tkt_sealing_site(sealing, fold->items[i].site);
+    takt_status status = tkt_fold_merge(&sealing->trace->fold, fold, sites, nodes);
+    tkt_free(sites);
+    return sealing->is_out_of_memory ? TAKT_NO_MEMORY : status;
+}
+
+/* The string of a site's name. */
+static uint32_t name_of(tkt_sealing *sealing, uint32_t site)
+{
+    if (site == TKT_MORE_NAMES)
+        return site;
+    uint32_t index = tkt_sealing_site(sealing, site); /* may move the trace's sites */
+    return sealing->trace->sites.items[index].name;
+}
+
+/* Adds the counters of a log's fold. */
+static takt_status add_counters(tkt_sealing *sealing, const tkt_fold *fold)
+{
+    for (size_t i = 0; i < fold->counters.count; i++) {
+        tkt_folded_counter counter = fold->counters.items[i];
+        double ns_per_tick = tkt_clock_resolution_ns(&sealing->window->fit);
+        counter.name = name_of(sealing, counter.name);
+        counter.first_time = tkt_sealing_ns(sealing, counter.first_time);
+        counter.last_time = tkt_sealing_ns(sealing, counter.last_time);
+        counter.sum *= ns_per_tick;
+        counter.time *= ns_per_tick;
+        if (!tkt_fold_add_counter(&sealing->trace->fold, &counter))
+            return TAKT_NO_MEMORY;
+    }
+    return TAKT_OK;
+}
+
+/* Adds the tasks of a log's fold. */
+static takt_status add_tasks(tkt_sealing *sealing, const tkt_fold *fold)
+{
+    for (size_t i = 0; i < fold->tasks.count; i++) {
+        tkt_folded_task task = fold->tasks.items[i];
+        task.name = name_of(sealing, task.name);
+        task.track = tkt_sealing_text(sealing, task.track);
+        if (!tkt_fold_add_task(&sealing->trace->fold, &task))
+            return TAKT_NO_MEMORY;
+    }
+    return TAKT_OK;
+}
+
+/* Adds the threads of a log's fold. Parts of nodes that the trace has no room for are left out. */
+static takt_status add_threads(tkt_sealing *sealing, const tkt_fold *fold, const uint32_t *nodes)
+{
+    tkt_fold *into = &sealing->trace->fold;
+    size_t part = 0;
+    if (!TKT_ARRAY_RESERVE(&into->threads, into->threads.count + fold->threads.count) ||
+        !TKT_ARRAY_RESERVE(&into->parts, into->parts.count + fold->parts.count))
+        return TAKT_NO_MEMORY;
+    for (size_t i = 0; i < fold->threads.count; i++) {
+        tkt_folded_thread thread = fold->threads.items[i];
+        for (; part < thread.end; part++) {
+            tkt_thread_node mine = fold->parts.items[part];
+            mine.node = nodes[mine.node];
+            if (mine.node != TKT_NO_NODE)
+                into->parts.items[into->parts.count++] = mine;
+        }
+        thread.name = thread.name ? tkt_sealing_text(sealing, thread.name) : 0;
+        thread.end = into->parts.count;
+        into->threads.items[into->threads.count++] = thread;
+    }
+    return TAKT_OK;
+}
+
+/* Adds what a log's fold has besides the tree. */
+static takt_status add_lists(tkt_sealing *sealing, const tkt_fold *fold, const uint32_t *nodes)
+{
+    takt_status status = add_counters(sealing, fold);
+    if (status == TAKT_OK)
+        status = add_tasks(sealing, fold);
+    return status == TAKT_OK ? add_threads(sealing, fold, nodes) : status;
+}
+
+/* Sets nodes[log][n] to the trace's node for node n of the log's fold. Device activities need this
+ * table. */
+static takt_status add_all_folds(tkt_sealing *sealing, uint32_t **nodes)
+{
+    const tkt_seal_window *window = sealing->window;
+    takt_status status = tkt_fold_init(&sealing->trace->fold);
+    for (size_t i = 0; i < window->fold_count && status == TAKT_OK; i++) {
+        const tkt_fold *fold = &window->folds[i];
+        if (fold->count == 0)
+            continue;
+        uint32_t *mine = tkt_alloc(fold->count * sizeof *mine);
+        tkt_free(nodes[fold->log]);
+        nodes[fold->log] = mine;
+        status = mine ? add_fold(sealing, fold, mine) : TAKT_NO_MEMORY;
+        if (status == TAKT_OK && !window->source)
+            status = add_lists(sealing, fold, mine);
+    }
+    return status;
+}
+
+takt_status tkt_seal_folds(tkt_sealing *sealing)
+{
+    const tkt_seal_window *window = sealing->window;
+    size_t logs = 0;
+    for (size_t i = 0; i < window->fold_count; i++)
+        if (window->folds[i].log >= logs)
+            logs = (size_t)window->folds[i].log + 1;
+    uint32_t **nodes = tkt_alloc_zeroed((logs + 1) * sizeof *nodes);
+    takt_status status = nodes ? add_all_folds(sealing, nodes) : TAKT_NO_MEMORY;
+    if (status == TAKT_OK && window->device_fold)
+        status = tkt_device_fold_into(window->device_fold, (const uint32_t *const *)nodes, logs,
+                                      sealing->trace);
+    for (size_t i = 0; nodes && i < logs; i++)
+        tkt_free(nodes[i]);
+    tkt_free(nodes);
+    tkt_fold_find_self(&sealing->trace->fold);
+    tkt_fold_sort_counters(&sealing->trace->fold);
+    return status;
+}

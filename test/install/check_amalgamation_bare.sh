@@ -1,0 +1,47 @@
+#!/bin/bash
+# Takt in one file without libyaml and zlib: it compiles without a warning, needs nothing but the C
+# library, and samples work with it.
+. "${0%/*}/lib_amalgamation.sh"
+
+# By CMake where there is one.
+without=(-DTAKT_NO_YAML -DTAKT_NO_ZLIB)
+if command -v cmake >/dev/null; then
+    cat >"$scratch/CMakeLists.txt" <<'END'
+cmake_minimum_required(VERSION 3.16)
+project(engine C CXX)
+add_subdirectory(takt)
+add_executable(engine engine.cpp)
+target_link_libraries(engine takt::takt)
+END
+    printf '%s\n' '#include <takt.hpp>' '#include <cstdio>' \
+        'int main() { takt::Scope scope("all"); std::puts(takt_version()); }' >"$scratch/engine.cpp"
+    { cmake -S "$scratch" -B "$scratch/cmake" -DCMAKE_C_COMPILER="${CC:-cc}" \
+        -DCMAKE_C_FLAGS="${warnings[*]}" "${without[@]/%/=ON}" &&
+        cmake --build "$scratch/cmake" && "$scratch/cmake/engine"; } >"$scratch/said" 2>&1 ||
+        fail "CMake: $(tail -n 5 "$scratch/said")"
+    bare=$scratch/cmake/takt/libtakt.a
+else
+    ${CC:-cc} "${warnings[@]}" "${without[@]}" -c "$into/takt.c" -o "$scratch/bare.o" ||
+        fail "warnings without libyaml and zlib"
+    bare=$scratch/bare.o
+fi
+
+# Needs nothing but the C library, and records.
+build "$scratch/hello" samples/hello.c "$bare"
+refused=$(readelf -d "$scratch/hello" | grep NEEDED | grep -vE 'lib(c|m|dl|pthread)\.so|ld-linux' || true)
+[ -z "$refused" ] || fail "hello needs $refused"
+"$scratch/hello" >"$scratch/said" 2>&1 || fail "hello fails: $(cat "$scratch/said")"
+grep -q 'Self CPU' "$scratch/said" || fail "hello prints no table: $(cat "$scratch/said")"
+echo 'profiling: {active: 1}' >"$scratch/profile.yaml"
+printf '%s\n' '#include <takt/takt.h>' \
+    'int main(void) { return takt_profiler_start(NULL) == TAKT_UNSUPPORTED ? 0 : 1; }' >"$scratch/asks.c"
+build "$scratch/asks" "$scratch/asks.c" "$bare"
+TAKT_CONFIG=$scratch/profile.yaml "$scratch/asks" >"$scratch/said" 2>&1 ||
+    fail "without libyaml: not TAKT_UNSUPPORTED"
+grep -q 'profile.yaml.*no libyaml' "$scratch/said" || fail "without libyaml: $(cat "$scratch/said")"
+for sample in steps callback; do
+    build "$scratch/$sample" samples/$sample.c "$bare"
+done
+(cd "$scratch" && ./callback >said 2>&1) || fail "callback fails: $(cat "$scratch/said")"
+
+finish "one file does without libraries"
