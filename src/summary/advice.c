@@ -193,14 +193,39 @@ bool tkt_advice_is_possible(const takt_trace *trace)
            (trace->facts.ending == TAKT_ENDING_KILLED && has_anything);
 }
 
+/* Scopes that share a name at different places of the source are one to the reader, as in the
+ * tables. NULL without memory. */
+static uint32_t *name_sites(const takt_trace *trace)
+{
+    tkt_map firsts = {0};
+    uint32_t *named = tkt_alloc(trace->sites.count * sizeof *named);
+    for (uint32_t i = 0; named && i < trace->sites.count; i++) {
+        uint64_t key = (uint64_t)trace->sites.items[i].name * 2 + tkt_site_is_call(trace, i);
+        uint64_t *first = tkt_map_put(&firsts, key);
+        if (!first) {
+            tkt_free(named);
+            named = NULL;
+            break;
+        }
+        *first = *first ? *first : i + 1;
+        named[i] = (uint32_t)*first - 1;
+    }
+    tkt_map_fini(&firsts);
+    return named;
+}
+
 takt_status tkt_advice_of(const takt_trace *trace, const tkt_advice_basis *basis, tkt_advice *out,
                           size_t *count)
 {
     tkt_advising a = {
         .trace = trace, .known = basis, .wall_ns = (double)tkt_wall_ns(&trace->facts)};
+    a.named = name_sites(trace);
+    if (!a.named)
+        return TAKT_NO_MEMORY;
     *count = tkt_advice_is_possible(trace) ? add_advice(&a, out) : 0;
     *count += add_losses(trace, &out[*count]);
     tkt_free(a.slow_busy_ns);
     tkt_free(a.sites);
+    tkt_free(a.named);
     return a.is_short ? TAKT_NO_MEMORY : TAKT_OK;
 }

@@ -116,6 +116,7 @@ typedef struct tkt_advising {
     uint64_t slow_end_ns;
     uint64_t allocating_ns; /* a thread was in calls that allocate, within steps */
     uint64_t *slow_busy_ns; /* of each of the uses, in the slow step; NULL: not computed */
+    uint32_t *named;        /* by site: the first with the same name, of calls or of scopes */
     tkt_advised_site *sites; /* all sites, over threads; NULL: not computed */
     bool     is_short;      /* memory ran out */
 } tkt_advising;

@@ -33,13 +33,14 @@ typedef struct site_time {
 typedef struct growing {
     const takt_trace *trace;
     const tkt_track *track;
+    const uint32_t *named;
     site_time *times; /* by site; 0: outside of scopes */
     bool is_slow;
 } growing;
 
 static void add_time(growing *g, uint32_t site, uint64_t ns)
 {
-    site_time *time = &g->times[site];
+    site_time *time = &g->times[g->named[site]];
     *(g->is_slow ? &time->slow_ns : &time->other_ns) += ns;
 }
 
@@ -113,7 +114,7 @@ static void name_growth(const growing *g, tkt_advice *out)
 
 static void find_growth(tkt_advising *a, const tkt_step *slow, tkt_advice *out)
 {
-    growing g = {.trace = a->trace};
+    growing g = {.trace = a->trace, .named = a->named};
     if (!a->trace->facts.has_spans || !(g.track = stepping_track(a->trace, slow)))
         return;
     g.times = tkt_alloc_zeroed(a->trace->sites.count * sizeof *g.times);
@@ -211,6 +212,7 @@ bool tkt_advise_few_steps(tkt_advising *a, tkt_advice *out)
 
 typedef struct allocating {
     const takt_trace *trace;
+    const uint32_t *named;
     uint64_t *by_site; /* time or bytes by scope, and time by call */
     uint64_t count;
     uint64_t sum; /* of all scopes */
@@ -240,7 +242,8 @@ static void add_to_scope(allocating *g, uint32_t track, uint32_t span, uint64_t 
     uint32_t scope = on ? tkt_scope_of(on, span) : TKT_NO_SPAN;
     g->count++;
     g->sum += amount;
-    g->by_site[scope == TKT_NO_SPAN ? 0 : tkt_span_site(&on->spans.items[scope])] += amount;
+    uint32_t site = scope == TKT_NO_SPAN ? 0 : tkt_span_site(&on->spans.items[scope]);
+    g->by_site[g->named[site]] += amount;
 }
 
 /* Calls are sorted by thread. */
@@ -254,7 +257,7 @@ static bool add_call(void *user, uint32_t number)
     g->before_ns = call->track == g->track ? g->before_ns : g->sum;
     g->track = call->track;
     add_to_scope(g, call->track, call->span, span->end_ns - span->begin_ns);
-    g->by_site[tkt_span_site(span)] += span->end_ns - span->begin_ns;
+    g->by_site[g->named[tkt_span_site(span)]] += span->end_ns - span->begin_ns;
     if (g->sum - g->before_ns > g->most_ns)
         g->most_ns = g->sum - g->before_ns;
     return true;
@@ -316,7 +319,7 @@ static bool judge_allocation(tkt_advising *a, allocating *g, tkt_advice *out)
 
 bool tkt_advise_allocation(tkt_advising *a, tkt_advice *out)
 {
-    allocating g = {.trace = a->trace, .track = TKT_NO_TRACK};
+    allocating g = {.trace = a->trace, .named = a->named, .track = TKT_NO_TRACK};
     if (!a->trace->facts.has_spans || a->trace->steps.count == 0 ||
         (a->trace->calls.count == 0 && a->trace->memory_events.count == 0))
         return false;

@@ -12,7 +12,7 @@
 #define UNEVEN_FACTOR 1.25
 #define UNEVEN_SHARE  0.10
 
-/* A site on all threads. */
+/* The sites of a name, on all threads. */
 struct tkt_advised_site {
     uint32_t threads;
     uint32_t slowest; /* track */
@@ -55,20 +55,22 @@ static void add_site(tkt_advised_site *site, uint32_t track)
     site->ns = site->calls = 0;
 }
 
-static void add_track(const takt_trace *trace, uint32_t number, tkt_advised_site *sites)
+static void add_track(const tkt_advising *a, uint32_t number)
 {
+    const takt_trace *trace = a->trace;
     const tkt_spans *spans = &trace->tracks.items[number].spans;
     for (size_t i = 0; i < spans->count; i++) {
         const tkt_span *span = &spans->items[i];
-        tkt_advised_site *site = &sites[tkt_span_site(span)];
+        uint32_t named = a->named[tkt_span_site(span)];
+        tkt_advised_site *site = &a->sites[named];
         site->calls++;
         if (span->parent == TKT_NO_SPAN ||
-            tkt_span_site(&spans->items[span->parent]) != tkt_span_site(span))
+            a->named[tkt_span_site(&spans->items[span->parent])] != named)
             site->ns += span->end_ns - span->begin_ns;
     }
     for (uint32_t i = 1; i < trace->sites.count; i++)
-        if (sites[i].calls > 0 && !tkt_site_is_call(trace, i))
-            add_site(&sites[i], number);
+        if (a->sites[i].calls > 0 && !tkt_site_is_call(trace, i))
+            add_site(&a->sites[i], number);
 }
 
 /* Computed once. NULL: with one thread only, or without memory. */
@@ -81,7 +83,7 @@ static const tkt_advised_site *sites_of(tkt_advising *a)
     a->is_short |= !a->sites;
     for (uint32_t i = 0; a->sites && i < trace->tracks.count; i++)
         if (is_thread(&trace->tracks.items[i]))
-            add_track(trace, i, a->sites);
+            add_track(a, i);
     return a->sites;
 }
 
@@ -119,6 +121,7 @@ bool tkt_advise_threads(tkt_advising *a, tkt_advice *out)
 
 typedef struct serial {
     const takt_trace *trace;
+    const uint32_t *named;
     const tkt_advised_site *sites;
     const tkt_track *main; /* in scopes for longest */
     uint64_t *by_site;
@@ -134,7 +137,7 @@ static void add_serial(void *user, uint32_t span, uint64_t begin_ns, uint64_t en
     uint32_t scope = tkt_scope_of(s->main, span);
     if (scope == TKT_NO_SPAN)
         return;
-    s->by_site[tkt_span_site(&s->main->spans.items[scope])] += end_ns - begin_ns;
+    s->by_site[s->named[tkt_span_site(&s->main->spans.items[scope])]] += end_ns - begin_ns;
     s->sum_ns += end_ns - begin_ns;
 }
 
@@ -143,7 +146,7 @@ static bool push_part(serial *s, uint32_t track)
 {
     const tkt_spans *spans = &s->trace->tracks.items[track].spans;
     for (size_t *i = &s->next[track]; *i < spans->count; ++*i)
-        if (is_shared(&s->sites[tkt_span_site(&spans->items[*i])]))
+        if (is_shared(&s->sites[s->named[tkt_span_site(&spans->items[*i])]]))
             return tkt_heap_add(&s->parts, spans->items[*i].begin_ns, track);
     return true;
 }
@@ -226,7 +229,7 @@ bool tkt_advise_serial(tkt_advising *a, tkt_advice *out)
     const tkt_advised_site *sites = has_devices ? NULL : sites_of(a);
     if (!sites)
         return false;
-    serial s = {.trace = trace, .sites = sites};
+    serial s = {.trace = trace, .named = a->named, .sites = sites};
     s.by_site = tkt_alloc_zeroed(trace->sites.count * sizeof *s.by_site);
     s.next = tkt_alloc_zeroed(trace->tracks.count * sizeof *s.next);
     bool is_ill = false;

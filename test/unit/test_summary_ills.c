@@ -120,9 +120,9 @@ static takt_trace *healthy_device(void)
     return end(&s);
 }
 
-static void tiles(script *s, const uint32_t *workers, size_t count, const uint64_t *ns)
+static void tiles(script *s, uint32_t site, const uint32_t *workers, size_t count,
+                  const uint64_t *ns)
 {
-    uint32_t site = build_site(s->trace, "tile");
     uint64_t longest_ns = 0;
     for (size_t i = 0; i < count; i++) {
         bool is_main = workers[i] == s->main;
@@ -141,7 +141,7 @@ static takt_trace *build_threads(const uint64_t tile_ns[4], uint64_t serial_ns)
                            build_track(s.trace, "worker 2"), build_track(s.trace, "worker 3")};
     for (int i = 0; i < STEPS; i++) {
         begin_step(&s);
-        tiles(&s, threads, 4, tile_ns);
+        tiles(&s, build_site(s.trace, "tile"), threads, 4, tile_ns);
         work(&s, "rebuild", serial_ns);
         end_step(&s);
     }
@@ -189,6 +189,24 @@ static takt_trace *one_outlier(void)
 static takt_trace *uneven_threads(void)
 {
     return build_threads((const uint64_t[4]){300 * US, 300 * US, 900 * US, 300 * US}, 50 * US);
+}
+
+/* Tiles from two places of the source, of which neither is uneven enough. */
+static takt_trace *uneven_by_name(void)
+{
+    script s = begin();
+    uint32_t threads[2] = {s.main, build_track(s.trace, "worker 1")};
+    uint32_t here = build_site(s.trace, "tile");
+    tkt_trace_site elsewhere = s.trace->sites.items[here];
+    elsewhere.line++;
+    uint32_t there = tkt_trace_site_index(s.trace, &elsewhere);
+    for (int i = 0; i < STEPS; i++) {
+        begin_step(&s);
+        tiles(&s, here, threads, 2, (const uint64_t[2]){300 * US, 380 * US});
+        tiles(&s, there, threads, 2, (const uint64_t[2]){100 * US, 540 * US});
+        end_step(&s);
+    }
+    return end(&s);
 }
 
 static takt_trace *pageable_copies(void)
@@ -393,6 +411,8 @@ TEST(imbalance_between_threads_is_named)
 {
     assert_named(uneven_threads(), "uneven threads", "scopes",
                  "worker 2 spent 21.600ms in tile, 2.0 times the mean of 4 threads");
+    assert_named(uneven_by_name(), "uneven threads", "scopes",
+                 "worker 1 spent 22.080ms in tile, 1.4 times the mean of 2 threads");
 }
 
 TEST(pageable_copies_are_named)
