@@ -100,10 +100,11 @@ static bool skip_event(imp_json *json, bool has_begun)
 static imp_result scan_either_way(imp_json *json, const uint8_t **at, const uint8_t *end)
 {
     const uint8_t *begin = *at;
-    imp_result result = imp_scan_object(at, end, IMP_QUOTES_STRICT, &json->object);
+    imp_result result = imp_scan_event(at, end, &json->object, &json->args, &json->args_begin);
     if (result != IMP_BAD)
         return result;
     *at = begin;
+    json->args_begin = NULL;
     return imp_scan_object(at, end, IMP_QUOTES_LOOSE, &json->object);
 }
 

@@ -26,9 +26,10 @@ typedef struct imp_event {
 typedef struct imp_json {
     tkt_input *input;
     imp_build build;
-    imp_object object; /* the event being read */
-    imp_object args;   /* and its arguments; empty without any */
-    bool is_takt;      /* Takt wrote the file */
+    imp_object object;         /* the event being read */
+    imp_object args;           /* and its arguments; empty without any */
+    const uint8_t *args_begin; /* where the arguments that were read begin; NULL: none were */
+    bool is_takt;              /* Takt wrote the file */
     bool is_cut;
     bool has_event;        /* one that is understood */
     bool is_skipping;      /* a broken event, whose end was not found yet */
@@ -67,8 +68,14 @@ static inline const imp_value *imp_json_arg(const imp_json *json, const char *ke
     return imp_find(&json->args, key);
 }
 
-/* The same as a number; 0 if there is none. */
-uint64_t imp_json_uint(const imp_json *json, const char *key);
+/* A number above 0; 0 if it is none. */
+uint64_t imp_json_positive(const imp_value *value);
+
+/* An argument as a number; 0 if there is none. */
+static inline uint64_t imp_json_uint(const imp_json *json, const char *key)
+{
+    return imp_json_positive(imp_json_arg(json, key));
+}
 
 /* The row of an event's thread; NULL without memory. */
 imp_row *imp_json_row(imp_json *json, const imp_event *event);

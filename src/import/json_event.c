@@ -33,10 +33,10 @@ uint32_t imp_json_string(imp_json *json, const imp_value *value)
     return text.size ? imp_build_string(&json->build, text.bytes, text.size) : 0;
 }
 
-uint64_t imp_json_uint(const imp_json *json, const char *key)
+uint64_t imp_json_positive(const imp_value *value)
 {
-    int64_t value;
-    return imp_integer(imp_json_arg(json, key), &value) && value > 0 ? (uint64_t)value : 0;
+    int64_t number;
+    return imp_integer(value, &number) && number > 0 ? (uint64_t)number : 0;
 }
 
 uint32_t imp_json_id(const imp_value *value)
@@ -187,6 +187,8 @@ static void find_members(imp_json *json, imp_event *event)
 
 static void scan_args(imp_json *json, const imp_value *args)
 {
+    if (args->kind == IMP_OBJECT && args->bytes == json->args_begin)
+        return;
     json->args.count = 0;
     if (args->kind != IMP_OBJECT)
         return;

@@ -1,6 +1,7 @@
 /* Scans objects, values and strings: where they begin and end. */
 #include "import/scan.h"
 
+#include <endian.h>
 #include <string.h>
 
 const uint8_t *imp_skip_space(const uint8_t *at, const uint8_t *end)
@@ -14,21 +15,23 @@ const uint8_t *imp_skip_space(const uint8_t *at, const uint8_t *end)
 
 #define EACH_BYTE(byte) (UINT64_C(0x0101010101010101) * (byte))
 
-/* Non-zero if one of the eight bytes is zero. */
+/* Non-zero if one of the eight bytes is zero. The lowest bit set is of the first one. */
 static inline uint64_t zero_in(uint64_t bytes)
 {
     return (bytes - EACH_BYTE(1)) & ~bytes & EACH_BYTE(0x80);
 }
 
-/* The next quote, backslash or line feed. */
+/* The next quote, backslash or line feed. Most strings are a few bytes. */
 static const uint8_t *find_special(const uint8_t *at, const uint8_t *end)
 {
     for (; end - at >= 8; at += 8) {
         uint64_t bytes;
         memcpy(&bytes, at, sizeof bytes);
-        if (zero_in(bytes ^ EACH_BYTE('"')) | zero_in(bytes ^ EACH_BYTE('\\')) |
-            zero_in(bytes ^ EACH_BYTE('\n')))
-            break;
+        bytes = le64toh(bytes);
+        uint64_t found = zero_in(bytes ^ EACH_BYTE('"')) | zero_in(bytes ^ EACH_BYTE('\\')) |
+                         zero_in(bytes ^ EACH_BYTE('\n'));
+        if (found)
+            return at + __builtin_ctzll(found) / 8;
     }
     while (at < end && *at != '"' && *at != '\\' && *at != '\n')
         at++;
@@ -100,20 +103,19 @@ static imp_result scan_nested(const uint8_t **place, const uint8_t *end, imp_quo
 {
     const uint8_t *at = *place;
     size_t depth = 0;
-    for (; at < end; at++) {
-        if (*at == '"') {
+    while (at < end) {
+        uint8_t byte = *at++;
+        if (byte == '"') {
             imp_value string;
-            at++;
             imp_result result = scan_string(&at, end, quotes, true, &string);
             if (result != IMP_DONE) {
                 *place = at;
                 return result;
             }
-            at--;
-        } else if (*at == '{' || *at == '[') {
+        } else if ((byte | 0x20) == '{') { /* brackets differ from braces by this bit */
             depth++;
-        } else if ((*at == '}' || *at == ']') && --depth == 0) {
-            *place = at + 1;
+        } else if ((byte | 0x20) == '}' && --depth == 0) {
+            *place = at;
             return IMP_DONE;
         }
     }
@@ -122,8 +124,9 @@ static imp_result scan_nested(const uint8_t **place, const uint8_t *end, imp_quo
 
 static bool is_word(uint8_t byte)
 {
-    return (byte >= '0' && byte <= '9') || (byte >= 'a' && byte <= 'z') ||
-           (byte >= 'A' && byte <= 'Z') || byte == '-' || byte == '+' || byte == '.';
+    uint8_t letter = byte | 0x20;
+    return (uint8_t)(byte - '0') <= 9 || (uint8_t)(letter - 'a') <= 'z' - 'a' || byte == '-' ||
+           byte == '+' || byte == '.';
 }
 
 static imp_result scan_word(const uint8_t **place, const uint8_t *end, imp_value *out)
@@ -179,8 +182,26 @@ imp_result imp_scan_key(const uint8_t **place, const uint8_t *end, imp_value *ou
     return *(*place)++ == ':' ? IMP_DONE : IMP_BAD;
 }
 
-imp_result imp_scan_object(const uint8_t **place, const uint8_t *end, imp_quotes quotes,
-                           imp_object *out)
+/* The arguments of an event, read once. Where they have a fault, its place may yet be found to be
+ * within a value. */
+static imp_result scan_args(const uint8_t **place, const uint8_t *end, imp_object *args,
+                            const uint8_t **args_begin, imp_value *out)
+{
+    const uint8_t *begin = imp_skip_space(*place, end), *at = begin + 1;
+    imp_result result = IMP_BAD;
+    if (begin < end && *begin == '{')
+        result = imp_scan_object(&at, end, IMP_QUOTES_STRICT, args);
+    if (result == IMP_BAD)
+        return imp_scan_value(place, end, IMP_QUOTES_STRICT, out);
+    *args_begin = begin;
+    *out = (imp_value){.bytes = begin, .size = (size_t)(at - begin), .kind = IMP_OBJECT};
+    *place = at;
+    return result;
+}
+
+/* `args`: NULL, or those of an event. */
+static inline imp_result scan_members(const uint8_t **place, const uint8_t *end, imp_quotes quotes,
+                                      imp_object *out, imp_object *args, const uint8_t **args_begin)
 {
     out->count = 0;
     for (;;) {
@@ -193,7 +214,11 @@ imp_result imp_scan_object(const uint8_t **place, const uint8_t *end, imp_quotes
         }
         imp_member member;
         imp_result result = imp_scan_key(place, end, &member.key);
-        if (result == IMP_DONE)
+        if (result != IMP_DONE)
+            return result;
+        if (args && imp_is(&member.key, "args"))
+            result = scan_args(place, end, args, args_begin, &member.value);
+        else
             result = imp_scan_value(place, end, quotes, &member.value);
         if (result != IMP_DONE)
             return result;
@@ -207,4 +232,17 @@ imp_result imp_scan_object(const uint8_t **place, const uint8_t *end, imp_quotes
         else if (**place != '}')
             return IMP_BAD;
     }
+}
+
+imp_result imp_scan_object(const uint8_t **place, const uint8_t *end, imp_quotes quotes,
+                           imp_object *out)
+{
+    return scan_members(place, end, quotes, out, NULL, NULL);
+}
+
+imp_result imp_scan_event(const uint8_t **place, const uint8_t *end, imp_object *out,
+                          imp_object *args, const uint8_t **args_begin)
+{
+    *args_begin = NULL;
+    return scan_members(place, end, IMP_QUOTES_STRICT, out, args, args_begin);
 }

@@ -56,6 +56,11 @@ typedef enum imp_quotes {
 imp_result imp_scan_object(const uint8_t **at, const uint8_t *end, imp_quotes quotes,
                            imp_object *out);
 
+/* Reads an event, whose quotes are strict. If its "args" are an object without faults, `*args` gets
+ * their members on the way and `*args_begin` the place of their brace, otherwise NULL. */
+imp_result imp_scan_event(const uint8_t **at, const uint8_t *end, imp_object *out,
+                          imp_object *args, const uint8_t **args_begin);
+
 /* Reads one value. */
 imp_result imp_scan_value(const uint8_t **at, const uint8_t *end, imp_quotes quotes,
                           imp_value *out);

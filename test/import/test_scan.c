@@ -57,6 +57,26 @@ TEST(an_object_that_ends_too_early_is_not_bad)
     assert_int_equal(scan(text, IMP_QUOTES_STRICT, &object), IMP_DONE);
 }
 
+TEST(arguments_are_read_with_their_event)
+{
+    static const char whole[] = "\"ph\": \"X\", \"args\": {\"n\": 7, \"l\": [1]}, \"ts\": 1}";
+    static const char broken[] = "\"args\": {\"n\": \"say \"hi\"\"}, \"ts\": 1}";
+    imp_object event, args;
+    const uint8_t *at = (const uint8_t *)whole, *begin;
+    for (size_t size = 0; size < sizeof whole - 1; size++, at = (const uint8_t *)whole)
+        assert_int_equal(imp_scan_event(&at, at + size, &event, &args, &begin), IMP_MORE);
+    assert_int_equal(imp_scan_event(&at, at + sizeof whole - 1, &event, &args, &begin), IMP_DONE);
+    assert_int_equal(event.count, 3);
+    assert_true(imp_is(imp_find(&event, "args"), "{\"n\": 7, \"l\": [1]}"));
+    assert_ptr_equal(imp_find(&event, "args")->bytes, begin);
+    assert_int_equal(args.count, 2);
+    assert_true(imp_is(imp_find(&args, "n"), "7"));
+    at = (const uint8_t *)broken;
+    assert_int_equal(imp_scan_event(&at, at + sizeof broken - 1, &event, &args, &begin), IMP_DONE);
+    assert_null(begin);
+    assert_true(imp_is(imp_find(&event, "args"), "{\"n\": \"say \"hi\"\"}"));
+}
+
 TEST(quotes_in_names_are_found)
 {
     static const char *const names[] = {"say \"hi\"", "f(\"a\", \"b\")", "\"",
