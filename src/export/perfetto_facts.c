@@ -369,6 +369,7 @@ void tkt_perfetto_fold(tkt_perfetto *file, const tkt_fold *fold)
     size_t takt = tkt_message_begin(packet, TKT_PF_PACKET_TAKT);
     for (size_t i = 0; i < fold->counters.count; i++)
         put_struct(file, TKT_PF_TAKT_COUNTERS, tkt_pf_counter_fields, &fold->counters.items[i]);
+    tkt_message_uint_if(packet, TKT_PF_TAKT_HAS_LISTS, fold->has_lists);
     tkt_message_uint(packet, TKT_PF_TAKT_FOLD_END, fold->other_count);
     tkt_message_end(packet, takt);
     tkt_perfetto_packet_write(file);

@@ -102,6 +102,7 @@ typedef struct tkt_thread_mark {
 
 typedef struct tkt_fold {
     TKT_ARRAY(tkt_node);
+    bool      has_lists; /* a trace: counters, tasks and threads were listed */
     tkt_map   children; /* parent << 32 | site -> node */
     tkt_arena histograms;
     uint64_t  other_count; /* spans that went into an "other" node */

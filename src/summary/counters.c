@@ -134,10 +134,12 @@ static bool add_folded(const takt_trace *trace, const tkt_folded_counter *from,
 
 static takt_status add_all_folded(const takt_trace *trace, tkt_counter_list *out)
 {
+    if (!trace->fold.has_lists)
+        return TAKT_NO_SPANS;
     for (size_t i = 0; i < trace->fold.counters.count; i++)
         if (!add_folded(trace, &trace->fold.counters.items[i], out))
             return TAKT_NO_MEMORY;
-    return out->count > 0 ? TAKT_OK : TAKT_NO_SPANS;
+    return TAKT_OK;
 }
 
 takt_status tkt_counters_of(const takt_trace *trace, tkt_counter_list *out)

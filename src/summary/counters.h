@@ -20,7 +20,8 @@ typedef struct tkt_counter_figures {
 
 typedef TKT_ARRAY_OF(tkt_counter_figures) tkt_counter_list; /* in order of first appearance */
 
-/* TAKT_NO_SPANS: a summary without counters. TAKT_NO_MEMORY. The caller frees the array, after a failure too. */
+/* TAKT_NO_SPANS: a summary that does not know its counters. TAKT_NO_MEMORY. The caller frees the
+ * array, after a failure too. */
 takt_status tkt_counters_of(const takt_trace *trace, tkt_counter_list *out);
 
 #endif

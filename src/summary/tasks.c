@@ -49,6 +49,8 @@ static bool add_task(tkt_task_list *tasks, heap_list *running, tkt_named *named,
 
 static takt_status add_folded(const takt_trace *trace, tkt_task_list *out)
 {
+    if (!trace->fold.has_lists)
+        return TAKT_NO_SPANS;
     for (size_t i = 0; i < trace->fold.tasks.count; i++) {
         const tkt_folded_task *task = &trace->fold.tasks.items[i];
         tkt_named *named = find(out, task->name, task->track, task->track);
@@ -58,7 +60,7 @@ static takt_status add_folded(const takt_trace *trace, tkt_task_list *out)
         tkt_stats_merge(&named->stats, &task->stats);
         tkt_histogram_merge(named->histogram, task->histogram);
     }
-    return out->times.count > 0 ? TAKT_OK : TAKT_NO_SPANS;
+    return TAKT_OK;
 }
 
 takt_status tkt_tasks_of(const takt_trace *trace, tkt_task_list *out)

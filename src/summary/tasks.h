@@ -12,7 +12,7 @@ typedef struct tkt_task_list {
                                      * summary */
 } tkt_task_list; /* starts as {0} */
 
-/* TAKT_NO_SPANS: a summary without tasks. TAKT_NO_MEMORY. */
+/* TAKT_NO_SPANS: a summary that does not know its tasks. TAKT_NO_MEMORY. */
 takt_status tkt_tasks_of(const takt_trace *trace, tkt_task_list *out);
 void tkt_tasks_fini(tkt_task_list *tasks); /* call it after a failure too */
 

@@ -351,7 +351,7 @@ static takt_status add_parts(const takt_trace *trace, uint32_t main, tkt_threads
 
 takt_status tkt_threads_of(const takt_trace *trace, tkt_threads *out)
 {
-    if (!trace->facts.has_spans && trace->fold.threads.count == 0)
+    if (!trace->facts.has_spans && !trace->fold.has_lists)
         return TAKT_NO_SPANS;
     uint32_t main = main_track(trace);
     takt_status status = add_threads(trace, main, out);

@@ -39,7 +39,7 @@ typedef struct tkt_threads {
 /* True for a scope whose name says that it waits. */
 bool tkt_scope_waits(const char *name);
 
-/* TAKT_NO_SPANS: a summary without threads. TAKT_NO_MEMORY. */
+/* TAKT_NO_SPANS: a summary that does not know its threads. TAKT_NO_MEMORY. */
 takt_status tkt_threads_of(const takt_trace *trace, tkt_threads *out);
 void tkt_threads_fini(tkt_threads *threads); /* call it after a failure too */
 

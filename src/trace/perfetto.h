@@ -136,6 +136,7 @@ enum {
     TKT_PF_TAKT_COUNTERS = 15, /* tkt_folded_counter, before the end of the fold */
     TKT_PF_TAKT_TASKS = 16,    /* tkt_folded_task, likewise */
     TKT_PF_TAKT_THREADS = 17,  /* tkt_folded_thread, likewise */
+    TKT_PF_TAKT_HAS_LISTS = 18, /* tkt_fold.has_lists, likewise */
     TKT_PF_TAKT_PHASE_NAMES = 20, /* likewise */
     TKT_PF_TAKT_SEGMENTS = 21,    /* tkt_phase_segment */
     TKT_PF_TAKT_RECORDS = 22      /* of the last segment, packed: name's number, iteration, start

@@ -118,6 +118,7 @@ bool tkt_read_thread(tkt_read *read, const tkt_pb_field *thread);
 bool tkt_read_phase_name(tkt_read *read, const tkt_pb_field *from);
 bool tkt_read_segment(tkt_read *read, const tkt_pb_field *from);
 bool tkt_read_records(tkt_read *read, const tkt_pb_field *from);
+bool tkt_read_has_lists(tkt_read *read, bool has_lists);
 bool tkt_read_fold_end(tkt_read *read, uint64_t other_count);
 
 #endif

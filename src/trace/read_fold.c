@@ -217,6 +217,14 @@ bool tkt_read_thread(tkt_read *read, const tkt_pb_field *from)
     return true;
 }
 
+bool tkt_read_has_lists(tkt_read *read, bool has_lists)
+{
+    if (!start_fold(read))
+        return false;
+    read->trace->fold.has_lists = has_lists;
+    return true;
+}
+
 bool tkt_read_fold_end(tkt_read *read, uint64_t other_count)
 {
     if (!start_fold(read))

@@ -278,6 +278,8 @@ static bool read_takt_field(tkt_read *read, uint64_t sequence, const tkt_pb_fiel
         return tkt_read_bad(read, field->bytes, "a second trace begins");
     if (field->number == TKT_PF_TAKT_FOLD_END)
         return tkt_read_fold_end(read, field->value);
+    if (field->number == TKT_PF_TAKT_HAS_LISTS)
+        return tkt_read_has_lists(read, field->value != 0);
     if (field->number == TKT_PF_TAKT_END) {
         read->is_complete = true;
         return true;

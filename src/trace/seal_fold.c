@@ -99,6 +99,7 @@ static takt_status add_all_folds(tkt_sealing *sealing, uint32_t **nodes)
 {
     const tkt_seal_window *window = sealing->window;
     takt_status status = tkt_fold_init(&sealing->trace->fold);
+    sealing->trace->fold.has_lists = !window->source; /* a crash-safe file lacks the lists */
     for (size_t i = 0; i < window->fold_count && status == TAKT_OK; i++) {
         const tkt_fold *fold = &window->folds[i];
         if (fold->count == 0)
