@@ -74,7 +74,7 @@ static uint32_t add_node(tkt_fold *fold, uint32_t parent, uint32_t site)
 
 takt_status tkt_fold_init(tkt_fold *fold)
 {
-    *fold = (tkt_fold){0};
+    *fold = (tkt_fold){.more_name = TKT_MORE_NAMES};
     return add_node(fold, TKT_NO_NODE, TKT_SITE_OTHER) == ROOT ? TAKT_OK : TAKT_NO_MEMORY;
 }
 
@@ -84,9 +84,9 @@ void tkt_fold_fini(tkt_fold *fold)
     tkt_map_fini(&fold->children);
     tkt_arena_fini(&fold->histograms);
     TKT_ARRAY_FREE(&fold->counters);
-    tkt_map_fini(&fold->counter_index);
+    tkt_map_fini(&fold->counter_index.entries);
     TKT_ARRAY_FREE(&fold->tasks);
-    tkt_map_fini(&fold->task_index);
+    tkt_map_fini(&fold->task_index.entries);
     TKT_ARRAY_FREE(&fold->threads);
     TKT_ARRAY_FREE(&fold->parts);
     TKT_ARRAY_FREE(&fold->before);

@@ -42,10 +42,17 @@ typedef struct tkt_node {
     uint32_t       last_hit; /* the child looked up last */
 } tkt_node;
 
-/* The most counters of one fold, and the most tasks. The names of further ones become
- * TKT_MORE_NAMES, until tkt_trace_finish() gives that a text. */
-#define TKT_FOLD_MAX_NAMES 1024u
-#define TKT_MORE_NAMES     UINT32_MAX
+/* The most counters of one fold, and the most tasks, by track. The names of further ones become
+ * `more_name`. Tasks stay on their tracks, up to TKT_FOLD_MORE_TRACKS; those of further tracks have
+ * none. */
+#define TKT_FOLD_MAX_NAMES   1024u
+#define TKT_FOLD_MORE_TRACKS 64u
+#define TKT_MORE_NAMES       UINT32_MAX /* `more_name` in the fold of a log */
+
+typedef struct tkt_fold_index {
+    tkt_map  entries; /* track << 32 | name -> index + 1 */
+    uint32_t more;    /* entries of `more_name` */
+} tkt_fold_index;
 
 /* The samples of a counter. Times are ticks in the fold of a log, ns in that of a trace. */
 typedef struct tkt_folded_counter {
@@ -107,12 +114,13 @@ typedef struct tkt_fold {
     tkt_arena histograms;
     uint64_t  other_count; /* spans that went into an "other" node */
     uint64_t  lost_count;  /* spans without a node, because there was no memory */
-    uint64_t  unnamed_count; /* samples and tasks whose names became TKT_MORE_NAMES */
+    uint64_t  unnamed_count; /* samples and tasks whose names became the next one */
+    uint32_t  more_name;     /* of a trace: string "(more names)" */
     uint32_t  log;         /* number of its log */
     TKT_ARRAY_OF(tkt_folded_counter) counters;
-    tkt_map   counter_index; /* name -> index + 1 */
+    tkt_fold_index counter_index;
     TKT_ARRAY_OF(tkt_folded_task) tasks;
-    tkt_map   task_index; /* track << 32 | name -> index + 1 */
+    tkt_fold_index task_index;
     TKT_ARRAY_OF(tkt_folded_thread) threads; /* only those that ran scopes */
     TKT_ARRAY_OF(tkt_thread_node) parts;
     tkt_thread_mark thread; /* that continues the fold of a log; its parts are not listed yet */

@@ -5,14 +5,41 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* The key, or TKT_MORE_NAMES if there is no room for it. Counts `events` that lose their names. */
-static uint64_t key_within_limit(tkt_fold *fold, const tkt_map *index, uint64_t key,
-                                 uint64_t events)
+/* ======== Names ======== */
+
+static uint64_t key_of(uint32_t name, uint32_t track)
 {
-    if (key == TKT_MORE_NAMES || index->count < TKT_FOLD_MAX_NAMES || tkt_map_get(index, key))
-        return key;
-    fold->unnamed_count += events;
-    return TKT_MORE_NAMES;
+    return (uint64_t)track << 32 | name;
+}
+
+/* The entry of `more_name` on a track, or on none if the limit is reached. */
+static uint64_t *find_more(const tkt_fold *fold, tkt_fold_index *index, uint32_t *track)
+{
+    uint64_t *known = tkt_map_get(&index->entries, key_of(fold->more_name, *track));
+    if (known)
+        return known;
+    if (index->more >= TKT_FOLD_MORE_TRACKS)
+        *track = 0;
+    size_t before = index->entries.count;
+    uint64_t *place = tkt_map_put(&index->entries, key_of(fold->more_name, *track));
+    index->more += (uint32_t)(index->entries.count - before);
+    return place;
+}
+
+/* Points to the index + 1 of the name's entry, which is 0 if the entry is new. NULL without memory.
+ * Changes name and track if the limit is reached, and counts `events` that lose their names. */
+static uint64_t *find_entry(tkt_fold *fold, tkt_fold_index *index, uint32_t *name, uint32_t *track,
+                            uint64_t events)
+{
+    uint64_t *known = tkt_map_get(&index->entries, key_of(*name, *track));
+    if (known)
+        return known;
+    if (*name != fold->more_name && index->entries.count - index->more < TKT_FOLD_MAX_NAMES)
+        return tkt_map_put(&index->entries, key_of(*name, *track));
+    if (*name != fold->more_name)
+        fold->unnamed_count += events;
+    *name = fold->more_name;
+    return find_more(fold, index, track);
 }
 
 /* ======== Counters ======== */
@@ -37,15 +64,15 @@ static void widen(tkt_folded_counter *counter, double value)
 /* The counter of this name, added without samples if it is new. NULL without memory. */
 static tkt_folded_counter *find_counter(tkt_fold *fold, uint32_t name, uint64_t samples)
 {
-    uint64_t key = key_within_limit(fold, &fold->counter_index, name, samples);
-    uint64_t *place = tkt_map_put(&fold->counter_index, key);
+    uint32_t track = 0;
+    uint64_t *place = find_entry(fold, &fold->counter_index, &name, &track, samples);
     if (place && *place > 0)
         return &fold->counters.items[*place - 1];
     tkt_folded_counter *counter = place ? TKT_ARRAY_ADD(&fold->counters) : NULL;
     if (!counter)
         return NULL;
     *counter = (tkt_folded_counter){
-        .name = (uint32_t)key, .is_mixed = key == TKT_MORE_NAMES, .min = NAN, .max = NAN};
+        .name = name, .is_mixed = name == fold->more_name, .min = NAN, .max = NAN};
     *place = fold->counters.count;
     return counter;
 }
@@ -140,7 +167,7 @@ void tkt_fold_sort_counters(tkt_fold *fold)
 {
     if (fold->counters.count > 1)
         qsort(fold->counters.items, fold->counters.count, sizeof *fold->counters.items, by_first);
-    tkt_map_fini(&fold->counter_index);
+    tkt_map_fini(&fold->counter_index.entries);
 }
 
 /* ======== Tasks ======== */
@@ -148,16 +175,14 @@ void tkt_fold_sort_counters(tkt_fold *fold)
 /* The tasks of this name and track, added without times if they are new. NULL without memory. */
 static tkt_folded_task *find_task(tkt_fold *fold, uint32_t name, uint32_t track, uint64_t count)
 {
-    uint64_t key = key_within_limit(fold, &fold->task_index, (uint64_t)track << 32 | name, count);
-    uint64_t *place = tkt_map_put(&fold->task_index, key);
+    uint64_t *place = find_entry(fold, &fold->task_index, &name, &track, count);
     if (place && *place > 0)
         return &fold->tasks.items[*place - 1];
     tkt_histogram *histogram = place ? tkt_fold_new_histogram(fold) : NULL;
     tkt_folded_task *task = histogram ? TKT_ARRAY_ADD(&fold->tasks) : NULL;
     if (!task)
         return NULL;
-    *task = (tkt_folded_task){
-        .name = (uint32_t)key, .track = (uint32_t)(key >> 32), .histogram = histogram};
+    *task = (tkt_folded_task){.name = name, .track = track, .histogram = histogram};
     tkt_stats_init(&task->stats);
     *place = fold->tasks.count;
     return task;

@@ -124,6 +124,13 @@ uint32_t tkt_trace_string_of(takt_trace *trace, const char *text)
     return tkt_trace_string(trace, text ? text : "(null)", strlen(text ? text : "(null)"));
 }
 
+takt_status tkt_trace_begin_fold(takt_trace *trace)
+{
+    takt_status status = tkt_fold_init(&trace->fold);
+    trace->fold.more_name = tkt_trace_string_of(trace, "(more names)");
+    return trace->fold.more_name == TKT_STRTAB_FULL ? TAKT_NO_MEMORY : status;
+}
+
 /* The map's keys are hashes of sites. A site whose hash is taken gets the next free key. */
 uint32_t tkt_trace_site_index(takt_trace *trace, const tkt_trace_site *site)
 {

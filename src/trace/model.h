@@ -370,6 +370,9 @@ takt_status tkt_trace_create(takt_trace **out);
 uint32_t tkt_trace_string(takt_trace *trace, const char *bytes, size_t size);
 uint32_t tkt_trace_string_of(takt_trace *trace, const char *text);
 
+/* Makes an empty fold for a summary. TAKT_NO_MEMORY. */
+takt_status tkt_trace_begin_fold(takt_trace *trace);
+
 /* The index of this site, added if it is new. UINT32_MAX without memory, or when the trace already
  * has 2^24 - 1 sites. `site->reserved` must be 0. */
 uint32_t tkt_trace_site_index(takt_trace *trace, const tkt_trace_site *site);

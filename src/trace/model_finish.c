@@ -346,24 +346,6 @@ static void add_fold_losses(takt_trace *trace)
     trace->fold.lost_count = trace->fold.unnamed_count = 0;
 }
 
-/* Gives TKT_MORE_NAMES a text. False without memory. */
-static bool give_name(takt_trace *trace, uint32_t *name)
-{
-    if (*name == TKT_MORE_NAMES)
-        *name = tkt_trace_string_of(trace, "(more names)");
-    return *name != TKT_STRTAB_FULL;
-}
-
-static takt_status give_names(takt_trace *trace)
-{
-    bool has_memory = true;
-    for (size_t i = 0; i < trace->fold.counters.count; i++)
-        has_memory &= give_name(trace, &trace->fold.counters.items[i].name);
-    for (size_t i = 0; i < trace->fold.tasks.count; i++)
-        has_memory &= give_name(trace, &trace->fold.tasks.items[i].name);
-    return has_memory ? TAKT_OK : TAKT_NO_MEMORY;
-}
-
 takt_status tkt_trace_finish(takt_trace *trace)
 {
     takt_status status = order_tracks(trace);
@@ -373,8 +355,6 @@ takt_status tkt_trace_finish(takt_trace *trace)
         status = add_host_activities(trace);
     if (status == TAKT_OK)
         status = tkt_phases_finish(trace);
-    if (status == TAKT_OK)
-        status = give_names(trace);
     if (status != TAKT_OK)
         return status;
 

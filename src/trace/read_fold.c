@@ -104,7 +104,7 @@ static bool read_node_fields(tkt_read *read, const tkt_pb_field *from, node_fiel
 static bool start_fold(tkt_read *read)
 {
     tkt_fold *fold = &read->trace->fold;
-    return fold->items || tkt_fold_init(fold) == TAKT_OK || tkt_read_no_memory(read);
+    return fold->items || tkt_trace_begin_fold(read->trace) == TAKT_OK || tkt_read_no_memory(read);
 }
 
 bool tkt_read_stats(tkt_read *read, const tkt_pb_field *from, tkt_stats *stats,

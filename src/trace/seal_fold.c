@@ -26,7 +26,7 @@ static takt_status add_fold(tkt_sealing *sealing, const tkt_fold *fold, uint32_t
 static uint32_t name_of(tkt_sealing *sealing, uint32_t site)
 {
     if (site == TKT_MORE_NAMES)
-        return site;
+        return sealing->trace->fold.more_name;
     uint32_t index = tkt_sealing_site(sealing, site); /* may move the trace's sites */
     return sealing->trace->sites.items[index].name;
 }
@@ -98,7 +98,7 @@ static takt_status add_lists(tkt_sealing *sealing, const tkt_fold *fold, const u
 static takt_status add_all_folds(tkt_sealing *sealing, uint32_t **nodes)
 {
     const tkt_seal_window *window = sealing->window;
-    takt_status status = tkt_fold_init(&sealing->trace->fold);
+    takt_status status = tkt_trace_begin_fold(sealing->trace);
     sealing->trace->fold.has_lists = !window->source; /* a crash-safe file lacks the lists */
     for (size_t i = 0; i < window->fold_count && status == TAKT_OK; i++) {
         const tkt_fold *fold = &window->folds[i];

@@ -23,7 +23,9 @@ static int tear_down(void **state)
 
 static const char *const lists[] = {"counters", "tasks", "threads"};
 
-enum { LISTS = sizeof lists / sizeof *lists };
+enum {
+    LISTS = sizeof lists / sizeof *lists
+};
 
 /* A recording of what `run` does, which prints the three reports on standard output. */
 static const takt_trace *record(takt_mode mode, void (*run)(void))
@@ -131,6 +133,124 @@ TEST(a_summary_of_scopes_has_no_tasks_and_counters)
     const takt_trace *trace = record(TAKT_MODE_TRACE, enter_a_scope);
     const takt_trace *summary = record(TAKT_MODE_SUMMARY, enter_a_scope);
     same_tables(trace, summary);
+    is_like_its_file(summary);
+}
+
+/* ---- Many names ------------------------------------------------------------------------------ */
+
+/* How many rows of the report begin with these cells. */
+static size_t rows_of(const takt_trace *trace, const char *report, const char *begin)
+{
+    size_t count = 0;
+    char *text = csv_of(trace, report);
+    for (const char *line = text; line; line = strchr(line, '\n') ? strchr(line, '\n') + 1 : NULL)
+        count += strncmp(line, begin, strlen(begin)) == 0;
+    tkt_free(text);
+    return count;
+}
+
+static void sample_by_name(unsigned number)
+{
+    char name[32];
+    snprintf(name, sizeof name, "counter %04u", number);
+    takt_counter(name, number);
+    pass_ns(3);
+}
+
+/* The first names come first, and last as well. One is that of names without room. */
+static void use_many_counters(void)
+{
+    takt_counter("(more names)", 7);
+    for (unsigned i = 0; i < 3 * TKT_FOLD_MAX_NAMES; i++)
+        sample_by_name(i);
+    for (unsigned i = 0; i < 10; i++)
+        sample_by_name(i);
+}
+
+TEST(counters_beyond_the_limit_are_one_row_also_of_a_file)
+{
+    const takt_trace *summary = record(TAKT_MODE_SUMMARY, use_many_counters);
+    assert_int_equal(rows_of(summary, "counters", "counter "), TKT_FOLD_MAX_NAMES - 1);
+    assert_int_equal(rows_of(summary, "counters", "counter 0009,2,9,9,"), 1);
+    assert_int_equal(rows_of(summary, "counters", "(more names),2050,7,"), 1);
+    assert_int_equal(rows_of(summary, "counters", "(more names)"), 1);
+    assert_int_equal(takt_trace_loss(summary, TAKT_LOSS_MORE_NAMES), 2049);
+    is_like_its_file(summary);
+}
+
+static void *use_later_counters(void *argument)
+{
+    for (unsigned i = 4000; i < 4005; i++)
+        sample_by_name(i);
+    return argument;
+}
+
+static void use_many_counters_on_threads(void)
+{
+    pthread_t thread;
+    assert_int_equal(pthread_create(&thread, NULL, use_later_counters, NULL), 0);
+    pthread_join(thread, NULL);
+    use_many_counters();
+}
+
+TEST(the_limit_holds_for_all_threads)
+{
+    const takt_trace *summary = record(TAKT_MODE_SUMMARY, use_many_counters_on_threads);
+    assert_int_equal(rows_of(summary, "counters", "counter "), TKT_FOLD_MAX_NAMES);
+    assert_int_equal(rows_of(summary, "counters", "(more names)"), 1);
+    assert_int_equal(takt_trace_loss(summary, TAKT_LOSS_MORE_NAMES), 2049 + 4);
+    is_like_its_file(summary);
+}
+
+static void run_task(const char *track, const char *kind, unsigned number)
+{
+    char name[32];
+    snprintf(name, sizeof name, "%s %u", kind, number);
+    takt_span span = takt_span_begin(takt_track_named(track), name);
+    pass_ns(5 + number % 3);
+    takt_span_end(span);
+}
+
+static void run_many_tasks(void)
+{
+    for (unsigned i = 0; i < 2 * TKT_FOLD_MAX_NAMES; i++)
+        run_task(i % 4 ? "disk" : "net", "block", i);
+    run_task("disk", "block", 1);
+}
+
+TEST(tasks_beyond_the_limit_stay_on_their_tracks)
+{
+    const takt_trace *summary = record(TAKT_MODE_SUMMARY, run_many_tasks);
+    assert_int_equal(rows_of(summary, "tasks", "block "), TKT_FOLD_MAX_NAMES);
+    assert_int_equal(rows_of(summary, "tasks", "block 1,disk,2,"), 1);
+    assert_int_equal(rows_of(summary, "tasks", "(more names),disk,"), 1);
+    assert_int_equal(rows_of(summary, "tasks", "(more names),net,"), 1);
+    assert_int_equal(rows_of(summary, "tasks", "(more names)"), 2);
+    assert_int_equal(takt_trace_loss(summary, TAKT_LOSS_MORE_NAMES), TKT_FOLD_MAX_NAMES);
+    is_like_its_file(summary);
+}
+
+/* 64 of the tracks have a row: the disk, and 63 of the 128 others. */
+static void use_many_tracks(void)
+{
+    for (unsigned i = 0; i < 2 * TKT_FOLD_MAX_NAMES; i++)
+        run_task("disk", "block", i);
+    for (unsigned round = 0; round < 2; round++)
+        for (unsigned i = 0; i < 128; i++) {
+            char track[32];
+            snprintf(track, sizeof track, "track %u", i);
+            run_task(track, "task", i);
+        }
+}
+
+TEST(tasks_of_tracks_beyond_the_limit_are_one_row)
+{
+    const takt_trace *summary = record(TAKT_MODE_SUMMARY, use_many_tracks);
+    assert_int_equal(rows_of(summary, "tasks", "block "), TKT_FOLD_MAX_NAMES);
+    assert_int_equal(rows_of(summary, "tasks", "(more names),track "), TKT_FOLD_MORE_TRACKS - 1);
+    assert_int_equal(rows_of(summary, "tasks", "(more names),disk,1024,"), 1);
+    assert_int_equal(rows_of(summary, "tasks", "(more names),,130,"), 1);
+    assert_int_equal(takt_trace_loss(summary, TAKT_LOSS_MORE_NAMES), TKT_FOLD_MAX_NAMES + 256);
     is_like_its_file(summary);
 }
 

@@ -337,10 +337,12 @@ TEST(names_of_tasks_without_end_share_one)
     tkt_task_list tasks = {0};
     const takt_trace *summary = record(TAKT_MODE_SUMMARY, run_tasks_by_many_names);
     assert_int_equal(tkt_tasks_of(summary, &tasks), TAKT_OK);
-    assert_int_equal(tasks.times.count, TKT_FOLD_MAX_NAMES + 1);
-    const tkt_named *more = task_of(summary, &tasks, "(more names)", "");
-    assert_int_equal(more->stats.count, 4 * TKT_FOLD_MAX_NAMES);
-    assert_int_equal(more->stats.total_ns, 40 * TKT_FOLD_MAX_NAMES);
+    assert_int_equal(tasks.times.count, TKT_FOLD_MAX_NAMES + TKT_FOLD_MORE_TRACKS + 1);
+    const tkt_named *more = task_of(summary, &tasks, "(more names)", "track");
+    assert_int_equal(more->stats.count, 2 * TKT_FOLD_MAX_NAMES);
+    more = task_of(summary, &tasks, "(more names)", "");
+    assert_int_equal(more->stats.count, 2 * TKT_FOLD_MAX_NAMES - TKT_FOLD_MORE_TRACKS + 1);
+    assert_int_equal(more->stats.total_ns, 10 * more->stats.count);
     assert_int_equal(takt_trace_loss(summary, TAKT_LOSS_MORE_NAMES), 4 * TKT_FOLD_MAX_NAMES);
     tkt_tasks_fini(&tasks);
 }
