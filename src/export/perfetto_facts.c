@@ -74,7 +74,7 @@ static void put_losses(tkt_perfetto *file)
         if (trace->losses[i] == 0)
             continue;
         char text[128];
-        snprintf(text, sizeof text, "%llu %s", (unsigned long long)trace->losses[i],
+        snprintf(text, sizeof text, "lost %llu: %s", (unsigned long long)trace->losses[i],
                  takt_loss_text((takt_loss)i));
         tkt_message *packet = tkt_perfetto_packet(file, 0);
         tkt_message_uint(packet, TKT_PF_PACKET_TIMESTAMP, trace->facts.end_ns);

@@ -189,6 +189,7 @@ static void merge_nodes(tkt_fold *into, const tkt_fold *from, const uint32_t *no
     into->other_count += from->other_count;
     into->lost_count += from->lost_count;
     into->unnamed_count += from->unnamed_count;
+    into->unlisted_threads += from->unlisted_threads;
 }
 
 takt_status tkt_fold_merge(tkt_fold *into, const tkt_fold *from, const uint32_t *sites,

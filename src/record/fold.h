@@ -89,7 +89,7 @@ typedef struct tkt_thread_node {
     uint64_t total_ns;
 } tkt_thread_node;
 
-/* From this many parts on, a fold lists no further threads. */
+/* From this many parts and threads on, a fold counts further threads instead of listing them. */
 #define TKT_FOLD_MAX_PARTS 16384u
 
 typedef struct tkt_folded_thread {
@@ -121,9 +121,11 @@ typedef struct tkt_fold {
     tkt_fold_index counter_index;
     TKT_ARRAY_OF(tkt_folded_task) tasks;
     tkt_fold_index task_index;
-    TKT_ARRAY_OF(tkt_folded_thread) threads; /* only those that ran scopes */
+    TKT_ARRAY_OF(tkt_folded_thread) threads; /* only those with scopes or other events */
+    uint64_t  unlisted_threads;
     TKT_ARRAY_OF(tkt_thread_node) parts;
     tkt_thread_mark thread; /* that continues the fold of a log; its parts are not listed yet */
+    bool thread_has_events; /* marks, samples and the like */
     TKT_ARRAY_OF(tkt_thread_node) before; /* by node: what it had before that thread */
     bool lists_no_threads; /* any more: there was no memory for `before` */
     uint64_t  walk;          /* counts the pieces of the log that were folded */
@@ -208,7 +210,8 @@ bool tkt_fold_add_counter(tkt_fold *fold, const tkt_folded_counter *from);
 void tkt_fold_task(tkt_fold *fold, uint32_t site, uint32_t track, uint64_t duration_ns);
 bool tkt_fold_add_task(tkt_fold *fold, const tkt_folded_task *from);
 
-/* Lists what the thread has run, which ends, or whose fold ends. Without memory it lists nothing. */
+/* Lists what the thread has run, which ends, or whose fold ends; without room it counts the thread.
+ */
 void tkt_fold_end_thread(tkt_fold *fold);
 
 /* Sorts counters by their first sample. None can be added after that. */

@@ -212,17 +212,31 @@ bool tkt_fold_add_task(tkt_fold *fold, const tkt_folded_task *from)
 
 /* ======== Threads ======== */
 
+/* What the thread ran of a node. */
+static tkt_thread_node part_of(const tkt_fold *fold, size_t node)
+{
+    const tkt_stats *stats = &fold->items[node].stats;
+    const tkt_thread_node before =
+        node < fold->before.count ? fold->before.items[node] : (tkt_thread_node){0};
+    return (tkt_thread_node){node, stats->count - before.count, stats->total_ns - before.total_ns};
+}
+
+static bool has_events(const tkt_fold *fold)
+{
+    bool has_any = fold->thread_has_events;
+    for (size_t i = 1; i < fold->count && !has_any; i++)
+        has_any = part_of(fold, i).count > 0;
+    return has_any && fold->thread.serial > 0;
+}
+
 static bool add_parts(tkt_fold *fold)
 {
     for (size_t i = 1; i < fold->count; i++) {
-        const tkt_stats *stats = &fold->items[i].stats;
-        const tkt_thread_node before =
-            i < fold->before.count ? fold->before.items[i] : (tkt_thread_node){0};
-        tkt_thread_node *part = stats->count == before.count ? NULL : TKT_ARRAY_ADD(&fold->parts);
-        if (part)
-            *part = (tkt_thread_node){i, stats->count - before.count,
-                                      stats->total_ns - before.total_ns};
-        else if (stats->count != before.count)
+        const tkt_thread_node part = part_of(fold, i);
+        tkt_thread_node *added = part.count > 0 ? TKT_ARRAY_ADD(&fold->parts) : NULL;
+        if (added)
+            *added = part;
+        else if (part.count > 0)
             return false;
     }
     return true;
@@ -242,12 +256,16 @@ static void keep_before(tkt_fold *fold)
 void tkt_fold_end_thread(tkt_fold *fold)
 {
     size_t first = fold->parts.count;
-    bool is_listed = fold->thread.serial > 0 && !fold->lists_no_threads &&
-                     first < TKT_FOLD_MAX_PARTS && add_parts(fold) && fold->parts.count > first;
-    tkt_folded_thread *thread = is_listed ? TKT_ARRAY_ADD(&fold->threads) : NULL;
-    if (thread)
+    bool has_room = !fold->lists_no_threads && first + fold->threads.count < TKT_FOLD_MAX_PARTS;
+    bool is_wanted = has_events(fold);
+    tkt_folded_thread *thread =
+        is_wanted && has_room && add_parts(fold) ? TKT_ARRAY_ADD(&fold->threads) : NULL;
+    if (thread) {
         *thread = (tkt_folded_thread){fold->thread.name, fold->thread.thread_id, fold->parts.count};
-    else
+    } else {
         fold->parts.count = first;
+        fold->unlisted_threads += is_wanted;
+    }
+    fold->thread_has_events = false;
     keep_before(fold);
 }

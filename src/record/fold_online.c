@@ -129,9 +129,13 @@ static void fold_call(walk *w, const takt_record *slot)
         *call = (tkt_folded_call){(uint32_t)slot->start, node, launching_site(slot)};
 }
 
-static void fold_counter(walk *w, const takt_record *slot)
+/* Notes an event of the thread that is no scope. */
+static void fold_event(walk *w, const takt_record *slot)
 {
-    if (slot->start >= w->from && slot->start <= w->until)
+    if (slot->start < w->from || slot->start > w->until)
+        return;
+    w->fold->thread_has_events = true;
+    if (tkt_slot_kind_of(slot) == TKT_SLOT_COUNTER)
         tkt_fold_sample(w->fold, slot->ticks, slot->start, as_double(slot[1].start));
 }
 
@@ -172,8 +176,8 @@ static void fold_slots(walk *w, const takt_record *first, const takt_record *end
             fold_work(w, slot);
         else if (tkt_slot_kind_of(slot) == TKT_SLOT_CALL)
             fold_call(w, slot);
-        else if (tkt_slot_kind_of(slot) == TKT_SLOT_COUNTER)
-            fold_counter(w, slot);
+        else if (tkt_slot_is_moment(slot))
+            fold_event(w, slot);
         else if (tkt_slot_kind_of(slot) == TKT_SLOT_TASK)
             fold_task(w, slot, false);
         else if (tkt_slot_kind_of(slot) == TKT_SLOT_SPAN_AT)

@@ -212,6 +212,7 @@ static takt_status copy_lists(const tkt_fold *from, tkt_fold *out)
     for (size_t i = 0; i < from->before.count; i++)
         out->before.items[out->before.count++] = from->before.items[i];
     out->thread = from->thread;
+    out->thread_has_events = from->thread_has_events;
     out->lists_no_threads = from->lists_no_threads;
     return TAKT_OK;
 }

@@ -103,6 +103,14 @@ static inline bool tkt_slot_read_span(const takt_record *slot, tkt_slot_span *sp
     return true;
 }
 
+/* True where an event of a thread begins that is no span, and has its time in the first slot. */
+static inline bool tkt_slot_is_moment(const takt_record *slot)
+{
+    tkt_slot_kind kind = tkt_slot_is_plain(slot) ? TKT_SLOT_MORE : tkt_slot_kind_of(slot);
+    return kind == TKT_SLOT_MARK || kind == TKT_SLOT_COUNTER || kind == TKT_SLOT_MEMORY ||
+           kind == TKT_SLOT_FLOW_BEGIN || kind == TKT_SLOT_FLOW_END;
+}
+
 /* True where an event of the program begins; the library's own notes do not count. */
 static inline bool tkt_slot_is_event(const takt_record *slot)
 {

@@ -57,6 +57,10 @@ void tkt_show_device_uncertainty(tkt_document *document);
 /* Adds a note if calls stand under "(other paths)" (show_tree.c). */
 void tkt_note_other_paths(tkt_document *document);
 
+/* Adds a note if a summary has threads that it does not list, and the effect of that
+ * (show_threads.c). */
+void tkt_note_more_threads(tkt_document *document, const char *effect);
+
 /* For several reports of one trace: tkt_report_part() is takt_report() without the provenance line
  * of text and Markdown, which tkt_report_end() writes behind the last one. */
 takt_status tkt_report_part(const takt_trace *trace, const char *name,

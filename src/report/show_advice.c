@@ -248,7 +248,7 @@ static void word_host(char out[SENTENCE], const wording *w)
             w->time, w->share);
         break;
     default:
-        SAY("%llu %s.", w->count, takt_loss_text(w->advice->loss));
+        SAY("Lost %llu: %s.", w->count, takt_loss_text(w->advice->loss));
         break;
     }
 }

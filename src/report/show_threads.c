@@ -62,7 +62,7 @@ static const char *name_of(tkt_document *document, const tkt_thread_time *thread
 {
     char text[32];
     if (thread->number == TKT_NO_TRACK)
-        return "(other threads)";
+        return "(more threads)";
     if (thread->name)
         return tkt_trace_text(document->trace, thread->name);
     if (thread->is_main)
@@ -134,6 +134,16 @@ static takt_status show(tkt_document *document, const tkt_threads *threads)
     return TAKT_OK;
 }
 
+void tkt_note_more_threads(tkt_document *document, const char *effect)
+{
+    uint64_t count = document->trace->losses[TAKT_LOSS_MORE_THREADS];
+    if (count > 0)
+        tkt_document_add_note(document,
+                              "Careful: the summary has no room to list %llu more thread%s: %s. "
+                              "Use fewer threads that live longer, or mode: trace.",
+                              (unsigned long long)count, count == 1 ? "" : "s", effect);
+}
+
 takt_status tkt_show_threads(tkt_document *document, const takt_report_options *options)
 {
     tkt_threads threads = {0};
@@ -146,6 +156,7 @@ takt_status tkt_show_threads(tkt_document *document, const takt_report_options *
         tkt_document_add_fact(document, "wall_ns", "Wall time", TKT_CELL_TIME,
                               (tkt_cell){.u = tkt_wall_ns(&document->trace->facts)});
         tkt_document_add_note(document, "Percentages of threads are of the wall time.");
+        tkt_note_more_threads(document, "the last row stands for all of them");
         tkt_document_explain(document, "waited_ns",
                              "Waited is time in calls that wait for devices, and in scopes that "
                              "have \"wait\" or \"_barrier\" in their name.");

@@ -140,7 +140,7 @@ static void add_rest(waits *w, const bool *is_in_wait, const tkt_thread_node *re
     tkt_thread_time thread = {.thread_id = UINT32_MAX, .number = TKT_NO_TRACK};
     for (size_t i = 1; i < w->trace->fold.count; i++)
         add_part(w, is_in_wait, &thread, &rest[i]);
-    if (thread.spans > 0)
+    if (thread.spans > 0 || w->trace->losses[TAKT_LOSS_MORE_THREADS] > 0)
         out->items[out->count++] = thread;
 }
 
@@ -399,15 +399,21 @@ static void find_outermost(const takt_trace *trace, const uint32_t *of_site, uin
     }
 }
 
-/* True if the threads that are listed ran all of the tree. */
-static bool is_listed(const tkt_fold *fold)
+/* Leaves out the groups that threads entered which are not listed. calls[] has room for all
+ * groups. */
+static void leave_out_partial(const tkt_fold *fold, const uint32_t *groups, uint64_t *calls,
+                              tkt_scopes *scopes)
 {
-    uint64_t calls = 0;
+    memset(calls, 0, scopes->count * sizeof *calls);
     for (size_t i = 1; i < fold->count; i++)
-        calls += fold->items[i].stats.count;
+        if (groups[i] != TKT_NO_GROUP)
+            calls[groups[i]] += fold->items[i].stats.count;
     for (size_t i = 0; i < fold->parts.count; i++)
-        calls -= fold->parts.items[i].count;
-    return calls == 0;
+        if (groups[fold->parts.items[i].node] != TKT_NO_GROUP)
+            calls[groups[fold->parts.items[i].node]] -= fold->parts.items[i].count;
+    for (size_t group = 0; group < scopes->count; group++)
+        if (calls[group] > 0)
+            scopes->items[group].threads = 0;
 }
 
 static takt_status spread_folded(const takt_trace *trace, const uint32_t *of_site, share *shares,
@@ -415,12 +421,11 @@ static takt_status spread_folded(const takt_trace *trace, const uint32_t *of_sit
 {
     const tkt_fold *fold = &trace->fold;
     uint32_t *groups = tkt_alloc((fold->count + 1) * sizeof *groups);
+    uint64_t *calls = tkt_alloc((scopes->count + 1) * sizeof *calls);
     size_t part = 0;
-    if (!groups)
-        return TAKT_NO_MEMORY;
-    find_outermost(trace, of_site, groups);
-    size_t threads = is_listed(fold) ? fold->threads.count : 0;
-    for (size_t i = 0; i < threads; i++) {
+    if (groups && calls)
+        find_outermost(trace, of_site, groups);
+    for (size_t i = 0; groups && calls && i < fold->threads.count; i++) {
         memset(shares, 0, scopes->count * sizeof *shares);
         for (; part < fold->threads.items[i].end; part++) {
             const tkt_thread_node *from = &fold->parts.items[part];
@@ -431,8 +436,12 @@ static takt_status spread_folded(const takt_trace *trace, const uint32_t *of_sit
         for (size_t group = 0; group < scopes->count; group++)
             add_share(&scopes->items[group], &shares[group]);
     }
+    if (groups && calls)
+        leave_out_partial(fold, groups, calls, scopes);
+    takt_status status = groups && calls ? TAKT_OK : TAKT_NO_MEMORY;
     tkt_free(groups);
-    return TAKT_OK;
+    tkt_free(calls);
+    return status;
 }
 
 takt_status tkt_threads_spread(const takt_trace *trace, const uint32_t *of_site, tkt_scopes *scopes)

@@ -343,7 +343,8 @@ static void add_fold_losses(takt_trace *trace)
         trace->losses[TAKT_LOSS_TOO_MANY_PATHS] = trace->fold.other_count;
     trace->losses[TAKT_LOSS_NO_MEMORY] += trace->fold.lost_count;
     trace->losses[TAKT_LOSS_MORE_NAMES] += trace->fold.unnamed_count;
-    trace->fold.lost_count = trace->fold.unnamed_count = 0;
+    trace->losses[TAKT_LOSS_MORE_THREADS] += trace->fold.unlisted_threads;
+    trace->fold.lost_count = trace->fold.unnamed_count = trace->fold.unlisted_threads = 0;
 }
 
 takt_status tkt_trace_finish(takt_trace *trace)

@@ -106,16 +106,7 @@ static bool is_event_in_window(const tkt_sealing *sealing, const takt_record *sl
     tkt_slot_span span;
     if (tkt_slot_read_span(slot, &span))
         return tkt_slot_overlaps(&span, window->begin_ticks, window->end_ticks);
-    switch (tkt_slot_kind_of(slot)) {
-    case TKT_SLOT_MARK:
-    case TKT_SLOT_COUNTER:
-    case TKT_SLOT_MEMORY:
-    case TKT_SLOT_FLOW_BEGIN:
-    case TKT_SLOT_FLOW_END:
-        return tkt_sealing_holds(sealing, slot->start);
-    default:
-        return false;
-    }
+    return tkt_slot_is_moment(slot) && tkt_sealing_holds(sealing, slot->start);
 }
 
 /* True if the run has an event in the window. Most threads that ended before the window have

@@ -3,7 +3,7 @@
 #include "test_profiler.h"
 
 #include "record/fold.h"
-#include "report/show.h"
+#include "summary/scopes.h"
 #include "trace/model.h"
 
 #include "support/memory_sink.h"
@@ -252,6 +252,142 @@ TEST(tasks_of_tracks_beyond_the_limit_are_one_row)
     assert_int_equal(rows_of(summary, "tasks", "(more names),,130,"), 1);
     assert_int_equal(takt_trace_loss(summary, TAKT_LOSS_MORE_NAMES), TKT_FOLD_MAX_NAMES + 256);
     is_like_its_file(summary);
+}
+
+/* ---- Many threads ---------------------------------------------------------------------------- */
+
+static void on_thread(void *(*run)(void *), uintptr_t number)
+{
+    pthread_t thread;
+    assert_int_equal(pthread_create(&thread, NULL, run, (void *)number), 0);
+    pthread_join(thread, NULL);
+}
+
+/* Threads with one kind of event each, with none, and with only a name or a task. */
+static void *do_one_thing(void *argument)
+{
+    uintptr_t number = (uintptr_t)argument;
+    char name[16];
+    snprintf(name, sizeof name, "worker %u", (unsigned)number);
+    takt_thread_name(name);
+    pass_ns(10);
+    if (number == 0)
+        takt_counter("level", 3);
+    if (number == 1)
+        takt_mark("here");
+    if (number == 2)
+        takt_flow_begin(77);
+    if (number == 3)
+        takt_flow_end(77);
+    if (number == 4)
+        takt_span_end(takt_span_begin(takt_track_named("disk"), "read"));
+    if (number == 5)
+        enter_a_scope();
+    return NULL;
+}
+
+static void run_threads_with_one_event(void)
+{
+    for (uintptr_t i = 0; i < 8; i++)
+        on_thread(do_one_thing, i);
+}
+
+/* Ids of threads differ between runs. */
+TEST(threads_without_scopes_are_listed)
+{
+    const takt_trace *trace = record(TAKT_MODE_TRACE, run_threads_with_one_event);
+    const takt_trace *summary = record(TAKT_MODE_SUMMARY, run_threads_with_one_event);
+    static const bool is_listed[8] = {true, true, true, true, false, true, false, false};
+    for (int i = 0; i < 8; i++) {
+        char row[16];
+        snprintf(row, sizeof row, "worker %d,", i);
+        assert_int_equal(rows_of(trace, "threads", row), is_listed[i]);
+        assert_int_equal(rows_of(summary, "threads", row), is_listed[i]);
+    }
+    assert_int_equal(takt_trace_loss(summary, TAKT_LOSS_MORE_THREADS), 0);
+    is_like_its_file(summary);
+}
+
+/* Enters as many scopes as leave room for five threads. */
+static void *fill_list(void *argument)
+{
+    for (unsigned i = 0; i + 6 < TKT_FOLD_MAX_PARTS; i++) {
+        char name[32];
+        snprintf(name, sizeof name, "scope %u", i);
+        takt_begin(name);
+        pass_ns(1);
+        takt_end();
+    }
+    return argument;
+}
+
+static void *sample_once(void *argument)
+{
+    takt_counter("level", (double)(uintptr_t)argument);
+    return NULL;
+}
+
+static void *enter_two(void *argument)
+{
+    takt_begin("shared");
+    takt_begin("of workers");
+    pass_ns((uintptr_t)argument);
+    takt_end();
+    takt_end();
+    return NULL;
+}
+
+static void enter_alone(void)
+{
+    TAKT_SCOPE("shared");
+    TAKT_SCOPE("of main");
+    TAKT_SCOPE("scope 0");
+    pass_ns(3);
+}
+
+/* Two threads enter scopes and are listed, as are three with a sample. Three are not. */
+static void run_more_threads(void)
+{
+    enter_alone();
+    on_thread(fill_list, 0);
+    for (uintptr_t i = 0; i < 6; i++)
+        on_thread(i < 5 ? sample_once : enter_two, i + 1);
+    on_thread(sample_once, 7);
+}
+
+TEST(threads_beyond_the_limit_are_counted)
+{
+    const takt_trace *summary = record(TAKT_MODE_SUMMARY, run_more_threads);
+    assert_int_equal(takt_trace_loss(summary, TAKT_LOSS_MORE_THREADS), 2);
+    assert_int_equal(rows_of(summary, "threads", "thread "), 6);
+    assert_int_equal(rows_of(summary, "threads", "main,"), 1);
+    assert_int_equal(rows_of(summary, "threads", "(more threads),,2,"), 1);
+    has_text(summary, "threads", "no room to list 2 more threads: the last row stands for all");
+    has_text(summary, "threads", "; more threads 2;");
+    is_like_its_file(summary);
+}
+
+static uint32_t threads_of(const tkt_scopes *scopes, const char *name)
+{
+    for (size_t i = 0; i < scopes->count; i++)
+        if (strcmp(scopes->items[i].name, name) == 0)
+            return scopes->items[i].threads;
+    fail_msg("there is no scope %s", name);
+    return 0;
+}
+
+TEST(scopes_of_listed_threads_keep_their_columns)
+{
+    tkt_scopes scopes = {0};
+    const takt_trace *summary = record(TAKT_MODE_SUMMARY, run_more_threads);
+    assert_int_equal(tkt_scopes_by_name(summary, false, &scopes), TAKT_OK);
+    assert_int_equal(threads_of(&scopes, "scope 0"), 2);
+    assert_int_equal(threads_of(&scopes, "scope 9"), 1);
+    assert_int_equal(threads_of(&scopes, "of main"), 1);
+    assert_int_equal(threads_of(&scopes, "of workers"), 0);
+    assert_int_equal(threads_of(&scopes, "shared"), 0);
+    tkt_scopes_fini(&scopes);
+    has_text(summary, "scopes", "scopes that they entered have no columns of threads");
 }
 
 TEST_MAIN_EACH(begin_test, tear_down)

@@ -328,8 +328,8 @@ TEST(the_summary_tells_what_to_do)
                                  "2.900ms of it the host was in step: "));
     assert_non_null(strstr(text, "- 3 copies from or to pageable memory, 11.44 MiB, took 1.500ms, "
                                  "15.00% of the CUDA time"));
-    assert_non_null(strstr(text, "- 2 launches whose activity had not finished.\n"));
-    assert_non_null(strstr(text, "- 1 activities whose launch is not known.\n"));
+    assert_non_null(strstr(text, "- Lost 2: launches whose activity had not finished.\n"));
+    assert_non_null(strstr(text, "- Lost 1: activities whose launch is not known.\n"));
     tkt_free(text);
     takt_trace_release(trace);
 }

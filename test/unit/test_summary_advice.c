@@ -339,7 +339,7 @@ TEST(every_loss_is_told_with_its_count)
         assert_int_equal(a.items[i].loss, i);
         assert_int_equal(a.items[i].count, 10 + i);
         char sentence[128];
-        snprintf(sentence, sizeof sentence, "%zu %s.", 10 + i, takt_loss_text((takt_loss)i));
+        snprintf(sentence, sizeof sentence, "Lost %zu: %s.", 10 + i, takt_loss_text((takt_loss)i));
         assert_said(trace, a.count, sentence);
     }
     takt_trace_release(trace);

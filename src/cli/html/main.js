@@ -55,7 +55,7 @@ function endingText(trace) {
 function bannersOf(trace) {
     const ending = endingText(trace).replace('INCOMPLETE: ', '');
     const losses = [...trace.losses].sort((a, b) => b.count - a.count)
-        .map((loss) => `${countText(loss.count)} ${loss.text}`);
+        .map((loss) => `${countText(loss.count)}: ${loss.text}`);
     const more = losses.splice(3).length;
     const text = losses.join('; ') + (more ? `; and losses of ${more} further kinds` : '');
     return [[trace.facts.ending === 'cut' ? 'CUT' : 'INCOMPLETE', ending],
