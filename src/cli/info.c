@@ -1,6 +1,7 @@
 /* takt info: describes a trace without printing its tables. It explains missing data, because a
  * table does not show what it lacks. */
 #include "cli/cli.h"
+#include "cli/info_lists.h"
 #include "report/show.h"
 #include "trace/model.h"
 
@@ -110,8 +111,8 @@ const cli_content *cli_content_at(size_t index)
 static void print_more_contents(const takt_trace *trace)
 {
     for (size_t i = 0; cli_content_at(i); i++) {
-        size_t count = takt_trace_count(trace, cli_content_at(i)->list);
-        if (i > 0 && count == 0)
+        uint64_t count = cli_content_count(trace, cli_content_at(i)->list);
+        if (count == TKT_NO_VALUE || (i > 0 && count == 0))
             continue;
         printf(", ");
         print_count(count, cli_content_at(i)->one, cli_content_at(i)->many);
@@ -122,32 +123,31 @@ static void print_more_contents(const takt_trace *trace)
 static void print_contents(const takt_trace *trace, const takt_facts *facts)
 {
     print_key("contents");
-    if (facts->has_spans)
-        print_count(facts->span_count, "span", "spans");
-    else
-        printf("a summary only, no spans");
+    if (!facts->has_spans)
+        printf("a summary only, of ");
+    print_count(cli_span_count(trace), "span", "spans");
     printf(", ");
-    print_count(facts->activity_count, "activity", "activities");
+    print_count(cli_activity_count(trace), "activity", "activities");
     print_more_contents(trace);
 }
 
 static void print_tracks(const takt_trace *trace)
 {
-    size_t count = takt_trace_count(trace, TAKT_TRACE_TRACKS);
     char name[NAME];
-    takt_track_info track;
+    cli_tracks tracks = {0};
 
-    for (size_t i = 0; i < count; i++) {
-        if (takt_trace_track(trace, i, &track) != TAKT_OK)
-            continue;
+    cli_tracks_read(trace, &tracks);
+    for (size_t i = 0; i < tracks.count; i++) {
+        const cli_track *track = &tracks.items[i];
         print_key(i == 0 ? "tracks" : "");
-        printf("%s", cli_clean(name, sizeof name, track.name));
-        if (track.kind == TAKT_TRACK_THREAD && (track.thread_id || !name[0]))
-            printf("%sthread %" PRIu32, name[0] ? ", " : "", track.thread_id);
+        printf("%s", cli_clean(name, sizeof name, track->name));
+        if (track->is_thread && (track->thread_id || !name[0]))
+            printf("%sthread %" PRIu32, name[0] ? ", " : "", track->thread_id);
         printf(": ");
-        print_count(track.span_count, "span", "spans");
+        print_count(track->spans, "span", "spans");
         putchar('\n');
     }
+    TKT_ARRAY_FREE(&tracks);
 }
 
 /* Prints the backend, then all devices, including those without activities. */

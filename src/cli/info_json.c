@@ -1,5 +1,7 @@
 /* takt info --json: the same facts for scripts. Keys are the same as in the reports' JSON. */
 #include "cli/cli.h"
+#include "cli/info_lists.h"
+#include "report/table.h"
 #include "trace/model.h"
 
 #include <inttypes.h>
@@ -15,11 +17,11 @@ static void put_count(const char *key, uint64_t count)
     printf("%" PRIu64, count);
 }
 
-/* A trace without spans does not know this number. */
-static void put_spans_count(const char *key, const takt_facts *facts, uint64_t count)
+/* A summary does not know some numbers. */
+static void put_known(const char *key, bool is_known, uint64_t count)
 {
     put_key(key);
-    if (facts->has_spans)
+    if (is_known)
         printf("%" PRIu64, count);
     else
         fputs("null", stdout);
@@ -45,17 +47,19 @@ static void put_text(const char *key, const char *text)
 
 static void put_tracks(const takt_trace *trace)
 {
-    takt_track_info track;
+    cli_tracks tracks = {0};
+    cli_tracks_read(trace, &tracks);
     put_key("tracks");
     putchar('[');
-    for (size_t i = 0; takt_trace_track(trace, i, &track) == TAKT_OK; i++) {
+    for (size_t i = 0; i < tracks.count; i++) {
+        const cli_track *track = &tracks.items[i];
         printf("%s\n    {\"name\": ", i ? "," : "");
-        cli_put_json_text(track.name);
-        printf(", \"kind\": \"%s\", \"thread_id\": %" PRIu32 ", \"spans\": %zu}",
-               track.kind == TAKT_TRACK_THREAD ? "thread" : "async", track.thread_id,
-               track.span_count);
+        cli_put_json_text(track->name);
+        printf(", \"kind\": \"%s\", \"thread_id\": %" PRIu32 ", \"spans\": %" PRIu64 "}",
+               track->is_thread ? "thread" : "async", track->thread_id, track->spans);
     }
     putchar(']');
+    TKT_ARRAY_FREE(&tracks);
 }
 
 static void put_devices(const takt_trace *trace)
@@ -127,10 +131,12 @@ void cli_info_json(const char *path, const takt_trace *trace)
     put_run(facts);
     put_all_steps(trace);
     put_truth("has_spans", facts->has_spans);
-    put_count("spans", facts->span_count);
-    put_count("activities", facts->activity_count);
-    for (size_t i = 0; cli_content_at(i); i++)
-        put_count(cli_content_at(i)->key, takt_trace_count(trace, cli_content_at(i)->list));
+    put_count("spans", cli_span_count(trace));
+    put_count("activities", cli_activity_count(trace));
+    for (size_t i = 0; cli_content_at(i); i++) {
+        uint64_t count = cli_content_count(trace, cli_content_at(i)->list);
+        put_known(cli_content_at(i)->key, count != TKT_NO_VALUE, count);
+    }
     put_tracks(trace);
     put_text("backend", facts->backend);
     put_devices(trace);
@@ -141,8 +147,8 @@ void cli_info_json(const char *path, const takt_trace *trace)
     put_truth("device_uncertainty_is_least", facts->device_uncertainty_is_least);
     put_real("device_shift_ns", facts->device_shift_ns);
     put_real("cost_ns", facts->cost_ns);
-    put_spans_count("begun_before", facts, facts->begun_before);
-    put_spans_count("unfinished", facts, facts->unfinished);
+    put_known("begun_before", facts->has_spans, facts->begun_before);
+    put_known("unfinished", facts->has_spans, facts->unfinished);
     put_losses(trace);
     fputs("\n}", stdout);
 }

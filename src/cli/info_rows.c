@@ -1,5 +1,6 @@
 /* takt info FOLDER: one row for each trace. */
 #include "cli/cli.h"
+#include "cli/info_lists.h"
 #include "report/table.h"
 
 #include "trace/model.h"
@@ -67,8 +68,8 @@ static void add_row(tkt_document *document, const char *path, const takt_trace *
     row[RECORDED].text = copy(document, cli_begin_text(when, sizeof when, facts));
     row[LENGTH].u = tkt_wall_ns(facts);
     row[STEPS].u = facts->step_count;
-    row[SPANS].u = facts->has_spans ? facts->span_count : TKT_NO_VALUE;
-    row[ACTIVITIES].u = facts->activity_count;
+    row[SPANS].u = cli_span_count(trace);
+    row[ACTIVITIES].u = cli_activity_count(trace);
     row[LOST].u = lost_in_all(trace);
     row[STATE].text = state_of(facts);
 }

@@ -18,10 +18,32 @@ fluid short --steps 40 --profiling.mode summary
 fluid early --steps 10
 mv full/*.pftrace full.pftrace && mv short/*.pftrace short.pftrace && mv early/*.pftrace early.pftrace
 
+# Info counts the same as of a trace, but for what a summary does not keep: marks and memory events.
+# The runs have other threads' ids.
+counts() {
+    run info "$1"
+    status_is 0
+    silent
+    sed -nE 's/thread [0-9]+: /: /
+        s/^  contents +(a summary only, of )?(.* counter samples).*/\2/p
+        s/^  tracks +(.* spans)$/\1/p; s/^ {14}(.* spans)$/\1/p' <<<"$out" | sort
+}
+same_counts() { # TRACE SUMMARY
+    diff <(counts "$1") <(counts "$2") >differences ||
+        fail "$2 has other counts than the trace of the same run" "$(cat differences)"
+    [ "$(counts "$2" | wc -l)" -gt 1 ] || fail "hardly any counts are told of $2"
+}
+same_counts full.pftrace short.pftrace
 run info short.pftrace
-status_is 0
-out_has '^  contents +a summary only, no spans, '
-out_lacks '^  tracks'
+out_has '^  contents +a summary only, of [0-9,]+ spans, [1-9][0-9]* activities, [0-9,]+ counter samples$'
+out_has '^  tracks +main, thread [0-9]+: [0-9,]+ spans$'
+for mode in trace summary; do
+    mkdir $mode
+    "$TAKT_BUILD/test/cli/prog_same" $mode $mode >printed 2>&1 || fail "prog_same fails" "$(cat printed)"
+    mv $mode/*.pftrace $mode.pftrace
+done
+same_counts trace.pftrace summary.pftrace
+counts summary.pftrace | grep -q '^tasks: ' || fail "the summary lacks the track of tasks"
 
 # The same nodes and counts as from spans; times are of another run.
 calls() {
@@ -75,6 +97,9 @@ run report --scopes full.pftrace
 out_has "; Takt's cost "
 run info --json short.pftrace
 out_has '"begun_before": null,'
+out_has '"marks": null,'
+out_has '"counter_samples": [1-9][0-9]*,'
+out_has '"name": "main", "kind": "thread", "thread_id": [0-9]+, "spans": [1-9]'
 run info --json full.pftrace
 out_has '"begun_before": [0-9]+,'
 
