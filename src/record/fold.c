@@ -42,18 +42,13 @@ double tkt_stats_stddev(const tkt_stats *stats)
     return squares > 0 ? sqrt(squares / (double)(stats->count - 1)) : 0;
 }
 
-static uint64_t child_key(uint32_t parent, uint32_t site)
-{
-    return (uint64_t)parent << 32 | site;
-}
-
 static uint32_t add_node(tkt_fold *fold, uint32_t parent, uint32_t site)
 {
     uint32_t number = (uint32_t)fold->count;
     if (!TKT_ARRAY_RESERVE(fold, fold->count + 1))
         return TKT_NO_NODE;
     uint64_t *place =
-        parent == TKT_NO_NODE ? NULL : tkt_map_put(&fold->children, child_key(parent, site));
+        parent == TKT_NO_NODE ? NULL : tkt_map_put(&fold->children, tkt_fold_key(parent, site));
     if (parent != TKT_NO_NODE && !place)
         return TKT_NO_NODE;
 
@@ -102,7 +97,7 @@ static bool has_room(const tkt_fold *fold, uint32_t site)
 
 static uint32_t find_or_add(tkt_fold *fold, uint32_t parent, uint32_t site)
 {
-    const uint64_t *known = tkt_map_get(&fold->children, child_key(parent, site));
+    const uint64_t *known = tkt_map_get(&fold->children, tkt_fold_key(parent, site));
     if (known)
         return (uint32_t)*known;
     if (has_room(fold, site))
@@ -138,34 +133,41 @@ void tkt_fold_find_self(tkt_fold *fold)
 {
     for (size_t i = 1; i < fold->count; i++)
         fold->items[i].stats.self_ns = fold->items[i].stats.total_ns;
-    for (size_t i = 1; i < fold->count; i++)
+    for (size_t i = 1; i < fold->count; i++) {
+        uint64_t *self_ns = &fold->items[fold->items[i].parent].stats.self_ns;
+        uint64_t total_ns = fold->items[i].stats.total_ns;
         if (fold->items[i].parent != ROOT)
-            fold->items[fold->items[i].parent].stats.self_ns -= fold->items[i].stats.total_ns;
+            *self_ns = *self_ns > total_ns ? *self_ns - total_ns : 0; /* 0: calls were rounded */
+    }
 }
 
-/* Finds or adds the node of `into` for each node of `from`, with room for its histogram. Nodes for
- * which no number is left become TKT_NO_NODE. */
-static takt_status map_nodes(tkt_fold *into, const tkt_fold *from, const uint32_t *sites,
-                             uint32_t *nodes)
+/* Sets *number to the node of `into` for a node below `parent`, with room for its histogram, or to
+ * TKT_NO_NODE if no number is left. */
+static takt_status map_node(tkt_fold *into, uint32_t parent, const tkt_node *node, uint32_t site,
+                            uint32_t *number)
 {
+    *number = parent == TKT_NO_NODE ? TKT_NO_NODE : find_or_add(into, parent, site);
+    if (*number == TKT_NO_NODE)
+        return has_room(into, TKT_SITE_OTHER) ? TAKT_NO_MEMORY : TAKT_OK;
+    tkt_node *mine = &into->items[*number];
+    if (node->histogram && !mine->histogram && !(mine->histogram = tkt_fold_new_histogram(into)))
+        return TAKT_NO_MEMORY;
+    return TAKT_OK;
+}
+
+/* Finds or adds the node of `into` for each node of `from`. */
+static takt_status map_nodes(tkt_fold *into, const tkt_fold *from, const uint32_t *sites,
+                             const uint32_t *order, uint32_t *nodes)
+{
+    takt_status status = TAKT_OK;
     nodes[ROOT] = ROOT;
-    for (uint32_t i = 1; i < from->count; i++) {
-        const tkt_node *node = &from->items[i];
-        uint32_t parent = nodes[node->parent];
+    for (size_t i = 1; i < from->count && status == TAKT_OK; i++) {
+        const tkt_node *node = &from->items[order[i]];
         bool is_other = node->site == TKT_SITE_OTHER;
         uint32_t site = sites && !is_other ? sites[node->site] : node->site;
-        nodes[i] = parent == TKT_NO_NODE ? TKT_NO_NODE : find_or_add(into, parent, site);
-        if (nodes[i] == TKT_NO_NODE) {
-            if (has_room(into, TKT_SITE_OTHER))
-                return TAKT_NO_MEMORY;
-            continue;
-        }
-        tkt_node *mine = &into->items[nodes[i]];
-        if (node->histogram && !mine->histogram &&
-            !(mine->histogram = tkt_fold_new_histogram(into)))
-            return TAKT_NO_MEMORY;
+        status = map_node(into, nodes[node->parent], node, site, &nodes[order[i]]);
     }
-    return TAKT_OK;
+    return status;
 }
 
 static void merge_nodes(tkt_fold *into, const tkt_fold *from, const uint32_t *nodes)
@@ -190,6 +192,8 @@ static void merge_nodes(tkt_fold *into, const tkt_fold *from, const uint32_t *no
     into->lost_count += from->lost_count;
     into->unnamed_count += from->unnamed_count;
     into->unlisted_threads += from->unlisted_threads;
+    into->begun_before += from->begun_before;
+    into->unfinished += from->unfinished;
 }
 
 takt_status tkt_fold_merge(tkt_fold *into, const tkt_fold *from, const uint32_t *sites,
@@ -197,9 +201,14 @@ takt_status tkt_fold_merge(tkt_fold *into, const tkt_fold *from, const uint32_t 
 {
     if (from->count == 0)
         return TAKT_OK;
-    takt_status status = map_nodes(into, from, sites, nodes);
+    uint32_t *order = tkt_alloc(2 * from->count * sizeof *order);
+    if (!order)
+        return TAKT_NO_MEMORY;
+    tkt_fold_order(from, order, order + from->count);
+    takt_status status = map_nodes(into, from, sites, order, nodes);
     if (status == TAKT_OK)
         merge_nodes(into, from, nodes);
+    tkt_free(order);
     return status;
 }
 

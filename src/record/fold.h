@@ -2,7 +2,7 @@
  * sites. Its memory does not grow with time.
  *
  * Nodes are numbered; 0 is the root, which stands for no scope. Parents have smaller numbers than
- * their children. All times are nanoseconds, rounded once per call. */
+ * their children, except in the fold of a log: see tkt_fold_order(). All times are nanoseconds, rounded once per call. */
 #ifndef TKT_RECORD_FOLD_H
 #define TKT_RECORD_FOLD_H
 
@@ -116,6 +116,8 @@ typedef struct tkt_fold {
     uint64_t  lost_count;  /* spans without a node, because there was no memory */
     uint64_t  unnamed_count; /* samples and tasks whose names became the next one */
     uint32_t  more_name;     /* of a trace: string "(more names)" */
+    uint64_t  begun_before; /* spans that were open when the recording began */
+    uint64_t  unfinished;   /* ... when it ended */
     uint32_t  log;         /* number of its log */
     TKT_ARRAY_OF(tkt_folded_counter) counters;
     tkt_fold_index counter_index;
@@ -134,6 +136,12 @@ typedef struct tkt_fold {
 
 takt_status tkt_fold_init(tkt_fold *fold);
 void tkt_fold_fini(tkt_fold *fold); /* also of a zeroed one */
+
+/* The key of a child in tkt_fold.children. */
+static inline uint64_t tkt_fold_key(uint32_t parent, uint32_t site)
+{
+    return (uint64_t)parent << 32 | site;
+}
 
 /* The general case of tkt_fold_child(); `parent` is a node. */
 uint32_t tkt_fold_find_child(tkt_fold *fold, uint32_t parent, uint32_t site);
@@ -187,6 +195,22 @@ static inline void tkt_fold_add(tkt_fold *fold, uint32_t node, uint64_t duration
     if (at->histogram)
         tkt_histogram_add(at->histogram, duration_ns);
 }
+
+/* A scope of this site ends that began before the recording: places all that the current thread of
+ * a log has run so far below a new node, and returns that. TKT_NO_NODE, and changes nothing, when
+ * earlier threads of the log are in the tree too, or without memory or numbers. */
+uint32_t tkt_fold_enclose(tkt_fold *fold, uint32_t site);
+
+/* The time that the current thread of a log has spent in scopes so far. */
+uint64_t tkt_fold_thread_ns(const tkt_fold *fold);
+
+/* Fills order[] with the numbers of all nodes, parents before their children; place[n] is the
+ * position of node n in it. Both have room for fold->count numbers. */
+void tkt_fold_order(const tkt_fold *fold, uint32_t *order, uint32_t *place);
+
+/* Copies the tree; nodes keep their numbers. *to is a zeroed fold, which the caller frees, after a
+ * failure too. */
+takt_status tkt_fold_copy_tree(tkt_fold *to, const tkt_fold *from);
 
 /* Computes self times after all calls are added. The root's stays 0. */
 void tkt_fold_find_self(tkt_fold *fold);

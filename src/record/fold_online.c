@@ -15,15 +15,12 @@ typedef struct walk {
     tkt_folded_calls *calls;
     uint32_t *above; /* the node above each depth: the root, and those last seen at 0, 1, ... */
     uint32_t known;  /* depths that `above` is valid for */
-    uint32_t shift;  /* scopes met that began before the recording: earlier spans are deeper */
     uint64_t from;   /* ticks; spans are cut to from..until */
     uint64_t until;
     uint64_t from_ns;
     uint64_t ns_per_tick;
     bool is_named; /* the thread's last name is known */
 } walk;
-
-#define MOST_SHIFT (TKT_MAX_DEPTH - TKT_DEEP - 1)
 
 /* Where the record of a level was dropped, the nearest node above takes its place. */
 static void fill_up_to(walk *w, uint32_t depth)
@@ -44,23 +41,20 @@ static inline uint32_t enter(walk *w, uint32_t depth, uint32_t site)
     return node;
 }
 
+/* Adds a span that overlaps the window. */
 static void add(walk *w, uint32_t node, uint64_t begin, uint64_t end)
 {
-    if (begin < w->from)
-        begin = w->from;
-    if (end > w->until)
-        end = w->until;
-    if (node == TKT_NO_NODE || end < begin)
-        return;
+    w->fold->begun_before += begin < w->from;
+    w->fold->unfinished += end > w->until;
+    begin = begin < w->from ? w->from : begin;
+    end = end > w->until ? w->until : end;
     tkt_fold_add(w->fold, node, tkt_clock_duration_ns(w->ns_per_tick, end - begin));
 }
 
 static void fold_span(walk *w, const tkt_slot_span *span)
 {
-    uint32_t depth = span->depth + w->shift;
-    uint32_t node = enter(w, depth < TKT_MAX_DEPTH ? depth : TKT_MAX_DEPTH - 1, span->site);
-    if (span->begin == 0 && w->shift < MOST_SHIFT)
-        w->shift++;
+    uint32_t node =
+        enter(w, span->depth < TKT_MAX_DEPTH ? span->depth : TKT_MAX_DEPTH - 1, span->site);
     if (tkt_slot_overlaps(span, w->from, w->until))
         add(w, node, span->begin, span->end);
 }
@@ -69,7 +63,7 @@ static void fold_span(walk *w, const tkt_slot_span *span)
 static inline void fold_plain(walk *w, const takt_record *slot)
 {
     uint64_t end = slot->start + slot->ticks;
-    uint32_t node = enter(w, tkt_slot_depth(slot) + w->shift, tkt_tag_site(slot->tag));
+    uint32_t node = enter(w, tkt_slot_depth(slot), tkt_tag_site(slot->tag));
     if (TAKT_LIKELY(slot->start >= w->from && end <= w->until))
         tkt_fold_add(w->fold, node, tkt_clock_duration_ns(w->ns_per_tick, slot->ticks));
     else if (end > w->from && slot->start <= w->until)
@@ -87,7 +81,7 @@ static double as_double(uint64_t bits)
 
 static void fold_work(walk *w, const takt_record *slot)
 {
-    uint32_t open = tkt_slot_depth(slot) + w->shift;
+    uint32_t open = tkt_slot_depth(slot);
     if (open == 0 || open > w->known || w->above[open] == TKT_NO_NODE)
         return;
     tkt_node *node = &w->fold->items[w->above[open]];
@@ -118,7 +112,7 @@ static uint32_t launching_site(const takt_record *slot)
 /* On the path, the scope that made the call is above the call. */
 static void fold_call(walk *w, const takt_record *slot)
 {
-    uint32_t depth = (slot->ticks & ~TKT_SLOT_CAPTURING) + w->shift;
+    uint32_t depth = slot->ticks & ~TKT_SLOT_CAPTURING;
     if (slot->start >> 32)
         fold_error(w, slot, depth);
     uint32_t node = depth <= w->known ? w->above[depth] : 0;
@@ -185,7 +179,7 @@ static void fold_slots(walk *w, const takt_record *first, const takt_record *end
         else if (tkt_slot_kind_of(slot) == TKT_SLOT_NAME)
             fold_name(w, slot);
         else if (tkt_slot_kind_of(slot) == TKT_SLOT_THREAD)
-            w->known = w->shift = 0;
+            w->known = 0;
     }
 }
 
@@ -193,8 +187,10 @@ static void fold_frames(walk *w, const takt_frame *frames, uint32_t count, uint6
 {
     for (uint32_t i = 0; i < count; i++) {
         uint32_t node = enter(w, i, tkt_frame_site(&frames[i]));
-        if (until_ticks && frames[i].start <= until_ticks)
-            add(w, node, frames[i].start, until_ticks);
+        if (!until_ticks || frames[i].start > until_ticks)
+            continue;
+        add(w, node, frames[i].start, until_ticks);
+        w->fold->unfinished++;
     }
 }
 
@@ -241,7 +237,7 @@ static void skip_folded_chunk(tkt_thread_log *log)
     log->unfolded_slot = 0;
 }
 
-/* Folds slots of one thread. */
+/* Folds slots of one thread, none of which is an early end: see below. */
 static takt_status fold_piece(tkt_thread_log *log, const takt_record *cursor,
                               const takt_frame *frames, uint32_t frame_count,
                               const tkt_fold_begin *from, uint64_t until_ticks)
@@ -276,6 +272,76 @@ static takt_status fold_piece(tkt_thread_log *log, const takt_record *cursor,
     log->unfolded_slot = (uint32_t)(cursor - log->unfolded->slots);
     TKT_ARRAY_FREE(&list);
     return TAKT_OK;
+}
+
+/* ---- Scopes that began before the recording -------------------------------------------------- */
+
+/* Such a scope is unknown until it ends. Then everything that the thread has recorded so far ran in
+ * it, however many pieces ago. So the slots before its end are a piece of their own, and all that
+ * the thread has at the top of the tree is placed below the scope. */
+
+static bool is_early_end(const takt_record *slot)
+{
+    return !tkt_slot_is_plain(slot) && tkt_slot_kind_of(slot) == TKT_SLOT_SPAN && slot->start == 0;
+}
+
+/* The first unfolded slot where such a scope ends; NULL if there is none before the cursor. Usually
+ * the thread has counted no such end, so nothing is looked at. */
+static const takt_record *find_early_end(const tkt_thread_log *log, const takt_record *cursor)
+{
+    if (tkt_log_early_ends(log) == log->early_ends_folded)
+        return NULL;
+    const tkt_chunk *chunk = log->unfolded;
+    const takt_record *slot = chunk->slots + log->unfolded_slot;
+    for (;;) {
+        bool is_last = holds(chunk, cursor);
+        const takt_record *end = is_last ? cursor : chunk->slots + chunk->count;
+        for (; slot < end; slot++)
+            if (is_early_end(slot))
+                return slot;
+        if (is_last)
+            return NULL;
+        chunk = tkt_chunk_after(chunk);
+        slot = chunk->slots;
+    }
+}
+
+/* Adds the scope that ends in this slot. If the tree cannot be changed, what ran in the scope stays
+ * beside it, and the scope has the rest of its time. */
+static void fold_early_end(tkt_fold *fold, const takt_record *slot, const tkt_fold_begin *from,
+                           uint64_t until)
+{
+    tkt_slot_span span;
+    if (!tkt_slot_read_span(slot, &span) || !tkt_slot_overlaps(&span, from->ticks, until))
+        return;
+    uint64_t end = span.end < until ? span.end : until;
+    uint64_t ns = tkt_clock_duration_ns(from->ns_per_tick, end - from->ticks);
+    uint32_t node = tkt_fold_enclose(fold, span.site);
+    if (node == TKT_NO_NODE) {
+        uint64_t beside_ns = tkt_fold_thread_ns(fold);
+        ns = ns > beside_ns ? ns - beside_ns : 0;
+        node = tkt_fold_child(fold, 0, span.site);
+    }
+    tkt_fold_add(fold, node, ns);
+    fold->begun_before++;
+    fold->unfinished += span.end > until;
+}
+
+/* Folds slots of one thread. */
+static takt_status fold_part(tkt_thread_log *log, const takt_record *cursor,
+                             const takt_frame *frames, uint32_t frame_count,
+                             const tkt_fold_begin *from, uint64_t until_ticks)
+{
+    const takt_record *end;
+    while ((end = find_early_end(log, cursor))) {
+        takt_status status = fold_piece(log, end, NULL, 0, from, until_ticks);
+        if (status != TAKT_OK)
+            return status;
+        fold_early_end(&log->fold, end, from, until_ticks ? until_ticks : UINT64_MAX);
+        log->unfolded_slot += 2;
+        log->early_ends_folded += 2;
+    }
+    return fold_piece(log, cursor, frames, frame_count, from, until_ticks);
 }
 
 /* ---- Several threads ------------------------------------------------------------------------- */
@@ -320,7 +386,7 @@ static takt_status hand_over(tkt_thread_log *log, const takt_record *place, tkt_
 {
     if (next.serial == log->fold.thread.serial)
         return TAKT_OK;
-    takt_status status = fold_piece(log, place, NULL, 0, from, until_ticks);
+    takt_status status = fold_part(log, place, NULL, 0, from, until_ticks);
     if (status == TAKT_OK)
         change_thread(&log->fold, next);
     return status;
@@ -350,17 +416,25 @@ static takt_status fold_past_threads(tkt_thread_log *log, const takt_record *cur
     return status;
 }
 
-takt_status tkt_online_fold_from(tkt_thread_log *log, const takt_record *cursor,
-                                 const takt_frame *frames, uint32_t frame_count,
-                                 const tkt_fold_begin *from, uint64_t until_ticks)
+static takt_status fold_all(tkt_thread_log *log, const takt_record *cursor,
+                            const takt_frame *frames, uint32_t frame_count,
+                            const tkt_fold_begin *from, uint64_t until_ticks)
 {
     if (!log->fold.items && tkt_fold_init(&log->fold) != TAKT_OK)
         return TAKT_NO_MEMORY;
     takt_status status = TAKT_OK;
     if (log->fold.thread.serial != log->mark.serial)
         status = fold_past_threads(log, cursor, from, until_ticks);
-    return status == TAKT_OK ? fold_piece(log, cursor, frames, frame_count, from, until_ticks)
+    return status == TAKT_OK ? fold_part(log, cursor, frames, frame_count, from, until_ticks)
                              : status;
+}
+
+takt_status tkt_online_fold_from(tkt_thread_log *log, const takt_record *cursor,
+                                 const takt_frame *frames, uint32_t frame_count,
+                                 const tkt_fold_begin *from, uint64_t until_ticks)
+{
+    log->early_ends_folded = tkt_log_early_ends(log) - 1; /* nobody has counted them: looks */
+    return fold_all(log, cursor, frames, frame_count, from, until_ticks);
 }
 
 tkt_fold_begin tkt_fold_begin_now(void)
@@ -375,5 +449,5 @@ takt_status tkt_online_fold(tkt_thread_log *log, const takt_record *cursor,
                             const takt_frame *frames, uint32_t frame_count, uint64_t until_ticks)
 {
     const tkt_fold_begin from = tkt_fold_begin_now();
-    return tkt_online_fold_from(log, cursor, frames, frame_count, &from, until_ticks);
+    return fold_all(log, cursor, frames, frame_count, &from, until_ticks);
 }

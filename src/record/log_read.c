@@ -148,6 +148,7 @@ void tkt_log_fold_reset(tkt_thread_log *log)
     uint64_t was = tkt_busy_lock(&log->lock);
     tkt_fold_fini(&log->fold);
     TKT_ARRAY_FREE(&log->folded_calls);
+    log->early_ends_folded = tkt_log_early_ends(log) & ~1u; /* of records before the cursor */
     takt_record *cursor = read_cursor(log);
     tkt_chunk *chunk = log->head;
     while (!holds(chunk, cursor))
@@ -220,14 +221,8 @@ static takt_status copy_lists(const tkt_fold *from, tkt_fold *out)
 /* The copy has the same numbers of nodes, since calls refer to them. */
 static takt_status copy_fold(const tkt_fold *from, tkt_fold *out)
 {
-    uint32_t *nodes = tkt_alloc((from->count + 1) * sizeof *nodes);
-    takt_status status = nodes ? tkt_fold_init(out) : TAKT_NO_MEMORY;
-    if (status == TAKT_OK)
-        status = tkt_fold_merge(out, from, NULL, nodes);
-    if (status == TAKT_OK)
-        status = copy_lists(from, out);
-    tkt_free(nodes);
-    return status;
+    takt_status status = tkt_fold_copy_tree(out, from);
+    return status == TAKT_OK ? copy_lists(from, out) : status;
 }
 
 /* With the lock: folds, and copies the fold. Open scopes go into the copy only. */

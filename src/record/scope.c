@@ -316,9 +316,11 @@ static void end_unmatched(tkt_thread_log *log, uint32_t id, uint64_t now)
         takt_record *slot = id ? tkt_log_reserve(log, 2) : NULL;
         if (!slot)
             return;
+        tkt_log_count_early_end(log);
         tkt_slot_write(slot, (takt_record){0, id, tkt_slot_tag(TKT_SLOT_SPAN, 0)});
         tkt_slot_write(slot + 1, (takt_record){now, 0, tkt_slot_tag(TKT_SLOT_MORE, 0)});
         tkt_log_publish(log, slot + 2);
+        tkt_log_count_early_end(log);
     } else {
         tkt_log_lose(log, TAKT_LOSS_MISMATCH);
         tkt_mismatch_count(TKT_END_WITHOUT_BEGIN, id);

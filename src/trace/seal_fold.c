@@ -129,6 +129,8 @@ takt_status tkt_seal_folds(tkt_sealing *sealing)
     for (size_t i = 0; nodes && i < logs; i++)
         tkt_free(nodes[i]);
     tkt_free(nodes);
+    sealing->trace->facts.begun_before = sealing->trace->fold.begun_before;
+    sealing->trace->facts.unfinished = sealing->trace->fold.unfinished;
     tkt_fold_find_self(&sealing->trace->fold);
     tkt_fold_sort_counters(&sealing->trace->fold);
     return status;

@@ -283,6 +283,42 @@ TEST(scopes_that_were_dropped_do_not_look_open)
     done(trace);
 }
 
+/* ---- Summaries ------------------------------------------------------------------------------- */
+
+static void work(int count)
+{
+    for (int i = 0; i < count; i++) {
+        TAKT_SCOPE("work");
+    }
+}
+
+/* The fold goes to the file several times before that end, and after it. */
+static void end_what_began_before(void)
+{
+    TAKT_BEGIN("outer");
+    start((takt_profiler_options){.mode = TAKT_MODE_SUMMARY});
+    work(40000);
+    TAKT_END("outer");
+    work(20000);
+    die();
+}
+
+TEST(a_summary_has_scopes_below_one_that_began_before_it)
+{
+    in_child(end_what_began_before);
+    takt_trace *trace = recover();
+    const tkt_fold *fold = tkt_trace_fold(trace);
+    assert_int_equal(fold->count, 4);
+    for (size_t i = 1; i < fold->count; i++) {
+        const tkt_node *node = &fold->items[i];
+        const char *name = tkt_trace_text(trace, trace->sites.items[node->site].name);
+        assert_int_equal(node->stats.count, strcmp(name, "outer") == 0 ? 1
+                                            : node->parent == 0        ? 20000
+                                                                       : 40000);
+    }
+    done(trace);
+}
+
 /* ---- Who writes into it ---------------------------------------------------------------------- */
 
 static void fork_within(void)

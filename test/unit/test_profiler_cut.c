@@ -1,0 +1,273 @@
+/* Scopes and tasks that begin before the recording or end after it: a summary has the figures of a
+ * trace of the same run, however long that run is. */
+#include "test_profiler.h"
+
+#include "record/control.h"
+#include "trace/model.h"
+
+#include <pthread.h>
+
+static test_traces traces;
+
+static int tear_down(void **state)
+{
+    release_traces(&traces);
+    return end_test(state);
+}
+
+static takt_profiler *profiler;
+
+/* Records two cycles of two steps, with two steps before each. `run` takes the steps. */
+static void record(takt_mode mode, void (*run)(void))
+{
+    takt_profiler_options options =
+        options_for(&traces, (takt_schedule){.wait = 2, .active = 2, .repeat = 2});
+    options.mode = mode;
+    options.background = TAKT_OFF;
+    profiler = started(&options);
+    run();
+    assert_int_equal(takt_profiler_stop(profiler), TAKT_OK);
+    takt_profiler_destroy(profiler);
+    pass_ns(5000); /* past all that was recorded */
+}
+
+static void step(void)
+{
+    takt_profiler_step(profiler);
+}
+
+/* ---- Trees ----------------------------------------------------------------------------------- */
+
+static const char *name_of(const takt_trace *trace, const tkt_node *node)
+{
+    return tkt_trace_text(trace, trace->sites.items[node->site].name);
+}
+
+/* The child of that name, or 0. */
+static uint32_t child_of(const takt_trace *trace, const tkt_fold *fold, uint32_t parent,
+                         const char *name)
+{
+    for (uint32_t i = 1; i < fold->count; i++)
+        if (fold->items[i].parent == parent && strcmp(name_of(trace, &fold->items[i]), name) == 0)
+            return i;
+    return 0;
+}
+
+static void same_node(const char *path, const tkt_node *got, const tkt_node *want)
+{
+    if (got->stats.count != want->stats.count || got->stats.total_ns != want->stats.total_ns ||
+        got->stats.self_ns != want->stats.self_ns)
+        fail_msg("%s: count %llu, total %llu, self %llu instead of %llu, %llu, %llu", path,
+                 (unsigned long long)got->stats.count, (unsigned long long)got->stats.total_ns,
+                 (unsigned long long)got->stats.self_ns, (unsigned long long)want->stats.count,
+                 (unsigned long long)want->stats.total_ns, (unsigned long long)want->stats.self_ns);
+    assert_int_equal(got->stats.min_ns, want->stats.min_ns);
+    assert_int_equal(got->stats.max_ns, want->stats.max_ns);
+    assert_true(got->flops == want->flops && got->bytes == want->bytes);
+    for (int percent = 0; percent <= 100; percent += 10)
+        assert_int_equal(tkt_stats_quantile(&got->stats, got->histogram, percent / 100.0),
+                         tkt_stats_quantile(&want->stats, want->histogram, percent / 100.0));
+}
+
+/* Compares the subtrees below node `x` of the summary and node `y` of the trace. */
+static size_t same_below(const takt_trace *summary, uint32_t x, const takt_trace *trace, uint32_t y,
+                         const char *path)
+{
+    const tkt_fold *got = tkt_trace_fold(summary), *want = tkt_trace_fold(trace);
+    size_t count = 0;
+    char longer[200];
+    for (uint32_t i = 1; i < want->count; i++) {
+        if (want->items[i].parent != y)
+            continue;
+        snprintf(longer, sizeof longer, "%s/%s", path, name_of(trace, &want->items[i]));
+        uint32_t same = child_of(summary, got, x, name_of(trace, &want->items[i]));
+        if (!same)
+            fail_msg("the summary lacks %s", longer);
+        same_node(longer, &got->items[same], &want->items[i]);
+        count += 1 + same_below(summary, same, trace, i, longer);
+    }
+    return count;
+}
+
+/* Runs in both modes, and compares all cycles. */
+static void same_trees(void (*run)(void))
+{
+    record(TAKT_MODE_TRACE, run);
+    size_t cycles = traces.count;
+    record(TAKT_MODE_SUMMARY, run);
+    assert_true(cycles > 0 && traces.count == 2 * cycles);
+    for (size_t i = 0; i < cycles; i++) {
+        const takt_trace *trace = traces.items[i], *summary = traces.items[cycles + i];
+        size_t paths = same_below(summary, 0, trace, 0, "");
+        assert_int_equal(tkt_trace_fold(summary)->count, 1 + paths);
+        const takt_facts *got = takt_trace_facts(summary), *want = takt_trace_facts(trace);
+        assert_int_equal(got->begun_before, want->begun_before);
+        assert_int_equal(got->unfinished, want->unfinished);
+    }
+}
+
+static const tkt_node *node_at(const takt_trace *trace, const char *const *path)
+{
+    const tkt_fold *fold = tkt_trace_fold(trace);
+    uint32_t node = 0;
+    for (; *path; path++) {
+        node = child_of(trace, fold, node, *path);
+        if (!node)
+            fail_msg("there is no %s", *path);
+    }
+    return &fold->items[node];
+}
+
+#define AT(trace, ...) node_at(trace, (const char *const[]){__VA_ARGS__, NULL})
+
+/* ---- Scopes ---------------------------------------------------------------------------------- */
+
+/* Many more spans than a chunk holds. */
+static void work(unsigned rounds)
+{
+    for (unsigned i = 0; i < rounds; i++) {
+        TAKT_SCOPE("work");
+        pass_ns(2 + i % 3);
+        takt_begin(i % 4 ? "often" : "seldom");
+        TAKT_WORK(3, 4);
+        pass_ns(5 * (i % 4));
+        takt_end();
+        if (i % 700 == 0)
+            TAKT_COUNTER("round", i);
+    }
+}
+
+static void end_two_that_began_before(void)
+{
+    TAKT_BEGIN("outer");
+    TAKT_BEGIN("inner");
+    step();
+    step();
+    work(2000);
+    TAKT_END("inner");
+    pass_ns(7);
+    work(1500);
+    TAKT_END("outer");
+    pass_ns(9);
+    work(1500);
+    step();
+    step();
+    step();
+    step();
+    work(1000);
+    step();
+    step();
+}
+
+TEST(what_ran_in_a_scope_that_began_before_the_recording_is_below_it)
+{
+    same_trees(end_two_that_began_before);
+    const takt_trace *summary = traces.items[2];
+    assert_int_equal(AT(summary, "outer", "inner", "work")->stats.count, 2000);
+    assert_int_equal(AT(summary, "outer", "work")->stats.count, 1500);
+    assert_int_equal(AT(summary, "work")->stats.count, 1500);
+    assert_int_equal(takt_trace_facts(summary)->begun_before, 2);
+}
+
+/* One scope is open from the first step on, one from the first cycle to the second. */
+static void leave_scopes_open(void)
+{
+    TAKT_SCOPE("run");
+    step();
+    step();
+    work(1500);
+    step();
+    TAKT_BEGIN("over both");
+    work(1500);
+    step();
+    step();
+    step();
+    work(1500);
+    TAKT_END("over both");
+    work(100);
+    step();
+    TAKT_BEGIN("ends later");
+    work(1500);
+    step();
+    step();
+    TAKT_END("ends later");
+}
+
+TEST(scopes_that_windows_cut_count_in_each)
+{
+    same_trees(leave_scopes_open);
+}
+
+/* ---- Several threads in a log ---------------------------------------------------------------- */
+
+static void *work_on_thread(void *argument)
+{
+    (void)argument;
+    work(900);
+    return NULL;
+}
+
+static pthread_barrier_t meeting;
+
+static void *end_late_on_thread(void *argument)
+{
+    (void)argument;
+    TAKT_BEGIN("begun before");
+    pthread_barrier_wait(&meeting);
+    pthread_barrier_wait(&meeting);
+    work(900);
+    {
+        TAKT_SCOPE("its own");
+        work(300);
+    }
+    TAKT_END("begun before");
+    work(500);
+    return NULL;
+}
+
+/* The second thread has its first event when the first has ended, and gets its log. */
+static void take_over_a_log(void)
+{
+    pthread_t first, second;
+    pthread_barrier_init(&meeting, NULL, 2);
+    assert_int_equal(pthread_create(&second, NULL, end_late_on_thread, NULL), 0);
+    pthread_barrier_wait(&meeting);
+    step();
+    step();
+    assert_int_equal(pthread_create(&first, NULL, work_on_thread, NULL), 0);
+    pthread_join(first, NULL);
+    pthread_barrier_wait(&meeting);
+    pthread_join(second, NULL);
+    pthread_barrier_destroy(&meeting);
+    step();
+    step();
+    step();
+    step();
+    step();
+    step();
+}
+
+/* The summary cannot tell what ran in the scope from what the first thread ran. So that stays
+ * beside the scope, whose time is the rest. */
+TEST(threads_that_share_a_log_keep_their_time)
+{
+    record(TAKT_MODE_TRACE, take_over_a_log);
+    record(TAKT_MODE_SUMMARY, take_over_a_log);
+    const takt_trace *trace = traces.items[0], *summary = traces.items[2];
+    const tkt_node *above = AT(summary, "begun before");
+    const tkt_node *whole = AT(trace, "begun before");
+    assert_int_equal(AT(summary, "its own")->stats.total_ns,
+                     AT(trace, "begun before", "its own")->stats.total_ns);
+    assert_int_equal(above->stats.count, 1);
+    assert_int_equal(above->stats.self_ns, whole->stats.self_ns);
+    assert_int_equal(AT(summary, "work")->stats.count, 900 + 900 + 500);
+    uint64_t self_ns[2] = {0};
+    for (int i = 0; i < 2; i++) {
+        const tkt_fold *fold = tkt_trace_fold(i ? summary : trace);
+        for (size_t k = 1; k < fold->count; k++)
+            self_ns[i] += fold->items[k].stats.self_ns;
+    }
+    assert_int_equal(self_ns[1], self_ns[0]);
+}
+
+TEST_MAIN_EACH(begin_test, tear_down)
