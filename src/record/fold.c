@@ -82,6 +82,7 @@ void tkt_fold_fini(tkt_fold *fold)
     tkt_map_fini(&fold->counter_index.entries);
     TKT_ARRAY_FREE(&fold->tasks);
     tkt_map_fini(&fold->task_index.entries);
+    TKT_ARRAY_FREE(&fold->ahead);
     TKT_ARRAY_FREE(&fold->threads);
     TKT_ARRAY_FREE(&fold->parts);
     TKT_ARRAY_FREE(&fold->before);

@@ -82,6 +82,17 @@ typedef struct tkt_folded_task {
     tkt_histogram *histogram; /* in the fold's arena */
 } tkt_folded_task;
 
+/* A task with given times. */
+typedef struct tkt_timed_task {
+    uint32_t name; /* its site */
+    uint32_t track; /* text id */
+    uint64_t begin_ns;
+    uint64_t end_ns;
+} tkt_timed_task;
+
+/* The most tasks of a log's fold whose end is still to come. Further ones are lost. */
+#define TKT_FOLD_MAX_AHEAD 4096u
+
 /* What a thread ran of a node. A file has these three numbers. */
 typedef struct tkt_thread_node {
     uint64_t node;
@@ -123,6 +134,7 @@ typedef struct tkt_fold {
     tkt_fold_index counter_index;
     TKT_ARRAY_OF(tkt_folded_task) tasks;
     tkt_fold_index task_index;
+    TKT_ARRAY_OF(tkt_timed_task) ahead; /* not in `tasks` yet: they end later than was folded */
     TKT_ARRAY_OF(tkt_folded_thread) threads; /* only those with scopes or other events */
     uint64_t  unlisted_threads;
     TKT_ARRAY_OF(tkt_thread_node) parts;
@@ -233,6 +245,15 @@ bool tkt_fold_add_counter(tkt_fold *fold, const tkt_folded_counter *from);
  * as lost, and the second returns false. */
 void tkt_fold_task(tkt_fold *fold, uint32_t site, uint32_t track, uint64_t duration_ns);
 bool tkt_fold_add_task(tkt_fold *fold, const tkt_folded_task *from);
+
+/* Adds a task of a recording that began at from_ns and ended at until_ns, without what it has
+ * outside of the recording. While the recording goes on, the second function takes its place; tasks
+ * that end after now_ns then wait. The third one adds those that wait, when the recording ends. */
+void tkt_fold_task_within(tkt_fold *fold, const tkt_timed_task *task, uint64_t from_ns,
+                          uint64_t until_ns);
+void tkt_fold_task_so_far(tkt_fold *fold, const tkt_timed_task *task, uint64_t from_ns,
+                          uint64_t now_ns);
+void tkt_fold_end_tasks(tkt_fold *fold, uint64_t from_ns, uint64_t until_ns);
 
 /* Lists what the thread has run, which ends, or whose fold ends; without room it counts the thread.
  */

@@ -210,6 +210,56 @@ bool tkt_fold_add_task(tkt_fold *fold, const tkt_folded_task *from)
     return true;
 }
 
+void tkt_fold_task_within(tkt_fold *fold, const tkt_timed_task *task, uint64_t from_ns,
+                          uint64_t until_ns)
+{
+    uint64_t begin_ns = task->begin_ns < from_ns ? from_ns : task->begin_ns;
+    uint64_t end_ns = task->end_ns > until_ns ? until_ns : task->end_ns;
+    if (end_ns < begin_ns) /* outside */
+        return;
+    fold->begun_before += task->begin_ns < from_ns;
+    fold->unfinished += task->end_ns > until_ns;
+    tkt_fold_task(fold, task->name, task->track, end_ns - begin_ns);
+}
+
+/* Adds the tasks that wait no longer. */
+static void add_ended(tkt_fold *fold, uint64_t from_ns, uint64_t now_ns)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < fold->ahead.count; i++) {
+        const tkt_timed_task task = fold->ahead.items[i];
+        if (task.end_ns > now_ns)
+            fold->ahead.items[kept++] = task;
+        else
+            tkt_fold_task_within(fold, &task, from_ns, now_ns);
+    }
+    fold->ahead.count = kept;
+}
+
+void tkt_fold_task_so_far(tkt_fold *fold, const tkt_timed_task *task, uint64_t from_ns,
+                          uint64_t now_ns)
+{
+    if (task->end_ns <= now_ns) {
+        tkt_fold_task_within(fold, task, from_ns, now_ns);
+        return;
+    }
+    if (fold->ahead.count == TKT_FOLD_MAX_AHEAD)
+        add_ended(fold, from_ns, now_ns);
+    tkt_timed_task *kept =
+        fold->ahead.count < TKT_FOLD_MAX_AHEAD ? TKT_ARRAY_ADD(&fold->ahead) : NULL;
+    if (kept)
+        *kept = *task;
+    else
+        fold->lost_count++;
+}
+
+void tkt_fold_end_tasks(tkt_fold *fold, uint64_t from_ns, uint64_t until_ns)
+{
+    for (size_t i = 0; i < fold->ahead.count; i++)
+        tkt_fold_task_within(fold, &fold->ahead.items[i], from_ns, until_ns);
+    fold->ahead.count = 0;
+}
+
 /* ======== Threads ======== */
 
 /* What the thread ran of a node. */

@@ -133,21 +133,31 @@ static void fold_event(walk *w, const takt_record *slot)
         tkt_fold_sample(w->fold, slot->ticks, slot->start, as_double(slot[1].start));
 }
 
+static void fold_task(walk *w, const takt_record *slot)
+{
+    uint64_t begin = slot[0].start < w->from ? w->from : slot[0].start;
+    uint64_t end = slot[1].start > w->until ? w->until : slot[1].start;
+    if (end < begin)
+        return;
+    w->fold->begun_before += slot[0].start < w->from;
+    w->fold->unfinished += slot[1].start > w->until;
+    tkt_fold_task(w->fold, slot[0].ticks, slot[1].ticks,
+                  tkt_clock_duration_ns(w->ns_per_tick, end - begin));
+}
+
 /* The same time on the time line of takt_now_ns(). */
 static uint64_t ns_of(const walk *w, uint64_t ticks)
 {
     return w->from_ns + tkt_clock_duration_ns(w->ns_per_tick, ticks - w->from);
 }
 
-static void fold_task(walk *w, const takt_record *slot, bool is_in_ns)
+static void fold_timed_task(walk *w, const takt_record *slot)
 {
-    uint64_t from = is_in_ns ? w->from_ns : w->from;
-    uint64_t until = is_in_ns && w->until < UINT64_MAX ? ns_of(w, w->until) : w->until;
-    uint64_t begin = slot[0].start < from ? from : slot[0].start;
-    uint64_t end = slot[1].start > until ? until : slot[1].start;
-    if (end >= begin)
-        tkt_fold_task(w->fold, slot[0].ticks, slot[1].ticks,
-                      is_in_ns ? end - begin : tkt_clock_duration_ns(w->ns_per_tick, end - begin));
+    const tkt_timed_task task = {slot[0].ticks, slot[1].ticks, slot[0].start, slot[1].start};
+    if (w->until < UINT64_MAX)
+        tkt_fold_task_within(w->fold, &task, w->from_ns, ns_of(w, w->until));
+    else
+        tkt_fold_task_so_far(w->fold, &task, w->from_ns, ns_of(w, tkt_ticks()));
 }
 
 /* The thread has a new name, unless it got a later one. */
@@ -173,9 +183,9 @@ static void fold_slots(walk *w, const takt_record *first, const takt_record *end
         else if (tkt_slot_is_moment(slot))
             fold_event(w, slot);
         else if (tkt_slot_kind_of(slot) == TKT_SLOT_TASK)
-            fold_task(w, slot, false);
+            fold_task(w, slot);
         else if (tkt_slot_kind_of(slot) == TKT_SLOT_SPAN_AT)
-            fold_task(w, slot, true);
+            fold_timed_task(w, slot);
         else if (tkt_slot_kind_of(slot) == TKT_SLOT_NAME)
             fold_name(w, slot);
         else if (tkt_slot_kind_of(slot) == TKT_SLOT_THREAD)
@@ -259,6 +269,8 @@ static takt_status fold_piece(tkt_thread_log *log, const takt_record *cursor,
         TKT_ARRAY_FREE(&list);
         return TAKT_NO_MEMORY; /* the next fold begins at the same slot */
     }
+    if (until_ticks)
+        tkt_fold_end_tasks(&log->fold, w.from_ns, ns_of(&w, until_ticks));
     w.above[0] = 0;
     log->fold.walk++;
     fold_frames(&w, frames, frame_count, until_ticks);

@@ -199,7 +199,8 @@ static takt_status copy_lists(const tkt_fold *from, tkt_fold *out)
 {
     bool has_memory = TKT_ARRAY_RESERVE(&out->threads, from->threads.count) &&
                       TKT_ARRAY_RESERVE(&out->parts, from->parts.count) &&
-                      TKT_ARRAY_RESERVE(&out->before, from->before.count);
+                      TKT_ARRAY_RESERVE(&out->before, from->before.count) &&
+                      TKT_ARRAY_RESERVE(&out->ahead, from->ahead.count);
     for (size_t i = 0; has_memory && i < from->counters.count; i++)
         has_memory = tkt_fold_add_counter(out, &from->counters.items[i]);
     for (size_t i = 0; has_memory && i < from->tasks.count; i++)
@@ -212,6 +213,8 @@ static takt_status copy_lists(const tkt_fold *from, tkt_fold *out)
         out->parts.items[out->parts.count++] = from->parts.items[i];
     for (size_t i = 0; i < from->before.count; i++)
         out->before.items[out->before.count++] = from->before.items[i];
+    for (size_t i = 0; i < from->ahead.count; i++)
+        out->ahead.items[out->ahead.count++] = from->ahead.items[i];
     out->thread = from->thread;
     out->thread_has_events = from->thread_has_events;
     out->lists_no_threads = from->lists_no_threads;

@@ -124,9 +124,12 @@ static void fold_open_task(void *user, const tkt_task *task)
 {
     const open_tasks *open = user;
     uint64_t begin = task->begin_ticks < open->from.ticks ? open->from.ticks : task->begin_ticks;
-    if (begin <= open->until_ticks)
-        tkt_fold_task(open->fold, task->site, task->track,
-                      tkt_clock_duration_ns(open->from.ns_per_tick, open->until_ticks - begin));
+    if (begin > open->until_ticks)
+        return;
+    open->fold->begun_before += task->begin_ticks < open->from.ticks;
+    open->fold->unfinished++;
+    tkt_fold_task(open->fold, task->site, task->track,
+                  tkt_clock_duration_ns(open->from.ns_per_tick, open->until_ticks - begin));
 }
 
 void tkt_fold_open_tasks(tkt_fold *fold, uint64_t until_ticks)

@@ -3,6 +3,8 @@
 #include "test_profiler.h"
 
 #include "record/control.h"
+#include "record/log.h"
+#include "summary/tasks.h"
 #include "trace/model.h"
 
 #include <pthread.h>
@@ -268,6 +270,142 @@ TEST(threads_that_share_a_log_keep_their_time)
             self_ns[i] += fold->items[k].stats.self_ns;
     }
     assert_int_equal(self_ns[1], self_ns[0]);
+}
+
+/* ---- Tasks ----------------------------------------------------------------------------------- */
+
+static const tkt_named *task_named(const takt_trace *trace, const tkt_task_list *tasks,
+                                   const char *name)
+{
+    for (size_t i = 0; i < tasks->times.count; i++)
+        if (strcmp(tkt_trace_text(trace, tasks->times.items[i].name), name) == 0)
+            return &tasks->times.items[i];
+    fail_msg("there is no task %s", name);
+    return NULL;
+}
+
+static void same_tasks_of(const takt_trace *summary, const takt_trace *trace)
+{
+    tkt_task_list got = {0}, want = {0};
+    assert_int_equal(tkt_tasks_of(trace, &want), TAKT_OK);
+    assert_int_equal(tkt_tasks_of(summary, &got), TAKT_OK);
+    assert_int_equal(got.times.count, want.times.count);
+    for (size_t i = 0; i < want.times.count; i++) {
+        const tkt_named *expected = &want.times.items[i];
+        const char *name = tkt_trace_text(trace, expected->name);
+        const tkt_stats *stats = &task_named(summary, &got, name)->stats;
+        if (stats->total_ns != expected->stats.total_ns || stats->count != expected->stats.count)
+            fail_msg("%s: %llu tasks of %llu ns instead of %llu of %llu", name,
+                     (unsigned long long)stats->count, (unsigned long long)stats->total_ns,
+                     (unsigned long long)expected->stats.count,
+                     (unsigned long long)expected->stats.total_ns);
+        assert_int_equal(stats->min_ns, expected->stats.min_ns);
+        assert_int_equal(stats->max_ns, expected->stats.max_ns);
+    }
+    tkt_tasks_fini(&got);
+    tkt_tasks_fini(&want);
+}
+
+/* Runs in both modes, and compares the first cycles. */
+static void same_tasks(void (*run)(void))
+{
+    record(TAKT_MODE_TRACE, run);
+    size_t cycles = traces.count;
+    record(TAKT_MODE_SUMMARY, run);
+    same_tasks_of(traces.items[cycles], traces.items[0]);
+    const takt_facts *got = takt_trace_facts(traces.items[cycles]);
+    const takt_facts *want = takt_trace_facts(traces.items[0]);
+    assert_int_equal(got->begun_before, want->begun_before);
+    assert_int_equal(got->unfinished, want->unfinished);
+}
+
+/* Announced before they begin or end. Some have ended when the next chunk is folded, some when the
+ * recording ends, some have not begun then. */
+static void announce_tasks(void)
+{
+    takt_track track = takt_track_named("plan");
+    takt_span open = takt_span_begin(track, "not recorded");
+    step();
+    step();
+    takt_span_end(open);
+    open = takt_span_begin(track, "open");
+    uint64_t start_ns = read_test_clock();
+    for (uint64_t i = 0; i < 60; i++) {
+        takt_span_at(track, "long", start_ns - 10, start_ns + 1000 * i);
+        takt_span_at(track, "short", start_ns + 1000 * i, start_ns + 1000 * i + 30);
+        takt_span_at(track, "endless", read_test_clock(), UINT64_MAX);
+        work(100);
+    }
+    step();
+    step();
+    pass_ns(100000);
+    takt_span_end(open);
+    step();
+    step();
+    step();
+    step();
+}
+
+TEST(tasks_that_end_after_the_recording_are_cut)
+{
+    same_tasks(announce_tasks);
+}
+
+/* As many as a log keeps; the first have ended when there is no room for more. */
+static void announce_many(void)
+{
+    takt_track track = takt_track_named("plan");
+    step();
+    step();
+    for (uint64_t i = 0; i < 3 * TKT_FOLD_MAX_AHEAD; i++) {
+        takt_span_at(track, "soon", read_test_clock(), read_test_clock() + 100);
+        pass_ns(1);
+    }
+    pass_ns(100);
+    for (uint64_t i = 0; i < TKT_FOLD_MAX_AHEAD; i++) {
+        takt_span_at(track, "late", read_test_clock(), read_test_clock() + 100000);
+        pass_ns(1);
+    }
+    step();
+    step();
+    step();
+    step();
+    step();
+    step();
+}
+
+TEST(tasks_that_have_ended_make_room_for_others)
+{
+    same_tasks(announce_many);
+    assert_int_equal(takt_trace_loss(traces.items[2], TAKT_LOSS_NO_MEMORY), 0);
+}
+
+static void announce_too_many(void)
+{
+    takt_track track = takt_track_named("plan");
+    step();
+    step();
+    for (uint64_t i = 0; i < TKT_FOLD_MAX_AHEAD + 3000; i++)
+        takt_span_at(track, "late", read_test_clock(), UINT64_MAX);
+    step();
+    step();
+    step();
+    step();
+    step();
+    step();
+}
+
+/* Those of the last chunk need no room. */
+TEST(tasks_without_room_are_counted)
+{
+    tkt_task_list tasks = {0};
+    record(TAKT_MODE_SUMMARY, announce_too_many);
+    uint64_t lost = takt_trace_loss(traces.items[0], TAKT_LOSS_NO_MEMORY);
+    assert_in_range(lost, 3000 - TKT_CHUNK_SLOTS / 2, 3000);
+    assert_int_equal(tkt_tasks_of(traces.items[0], &tasks), TAKT_OK);
+    assert_int_equal(task_named(traces.items[0], &tasks, "late")->stats.count,
+                     TKT_FOLD_MAX_AHEAD + 3000 - lost);
+    tkt_tasks_fini(&tasks);
 }
 
 TEST_MAIN_EACH(begin_test, tear_down)
