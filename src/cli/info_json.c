@@ -147,8 +147,8 @@ void cli_info_json(const char *path, const takt_trace *trace)
     put_truth("device_uncertainty_is_least", facts->device_uncertainty_is_least);
     put_real("device_shift_ns", facts->device_shift_ns);
     put_real("cost_ns", facts->cost_ns);
-    put_known("begun_before", facts->has_spans, facts->begun_before);
-    put_known("unfinished", facts->has_spans, facts->unfinished);
+    put_known("begun_before", tkt_trace_knows_cuts(trace), facts->begun_before);
+    put_known("unfinished", tkt_trace_knows_cuts(trace), facts->unfinished);
     put_losses(trace);
     fputs("\n}", stdout);
 }

@@ -205,7 +205,7 @@ void tkt_put_provenance(tkt_writer *writer, const takt_trace *trace, size_t widt
     if (has_backend(trace))
         add_device_clock(&l, facts);
     add_losses(&l, trace);
-    if (facts->has_spans) /* a summary does not know it */
+    if (tkt_trace_knows_cuts(trace))
         add_unfinished(&l, trace);
     if (facts->ending != TAKT_ENDING_WHOLE)
         add_part(&l, "incomplete");
@@ -246,7 +246,7 @@ void tkt_put_provenance_json(tkt_writer *writer, const takt_trace *trace)
     }
     put_number(writer, "cost_ns", is_unknown(facts) ? NAN : facts->cost_ns);
     put_count(writer, "wall_ns", tkt_wall_ns(facts));
-    if (facts->has_spans) {
+    if (tkt_trace_knows_cuts(trace)) {
         put_count(writer, "begun_before", facts->begun_before);
         put_count(writer, "unfinished", facts->unfinished);
     } else {

@@ -415,6 +415,13 @@ static inline uint64_t tkt_phase_end(const tkt_phase_record *record)
  * the trace does not have them yet. Sites are the trace's. NULL without memory. Any thread. */
 const tkt_fold *tkt_trace_fold(const takt_trace *trace);
 
+/* True if it is known which spans the recording cut: begun_before and unfinished. The summary of a
+ * crash-safe file does not know. */
+static inline bool tkt_trace_knows_cuts(const takt_trace *trace)
+{
+    return trace->facts.has_spans || trace->fold.has_lists;
+}
+
 /* True for a recording by another profiler, whose files do not tell what it cost. */
 static inline bool tkt_is_imported(const takt_facts *facts)
 {

@@ -19,10 +19,9 @@ def provenance(cycle, perfetto, version):
         "clock_resolution_ns", "clock_uncertainty_ns", "device_resolution_ns",
         "device_uncertainty_ns", "device_shift_ns", "cost_ns")}
     known["device_uncertainty_is_least"] = bool(perfetto.fact("device_uncertainty_is_least"))
-    spans = 0 if cycle.has_spans else None
     return {"backend": f"CUPTI {version} ({perfetto.fact('backend').split('(')[-1]}",
-            "clock": perfetto.fact("clock"), "wall_ns": cycle.wall_ns, "begun_before": spans,
-            "unfinished": spans, "partial": False, "ending": "whole", "rank": 0, "world_size": 0,
+            "clock": perfetto.fact("clock"), "wall_ns": cycle.wall_ns, "begun_before": 0,
+            "unfinished": 0, "partial": False, "ending": "whole", "rank": 0, "world_size": 0,
             "losses": dict.fromkeys(LOSSES, 0), **known}
 
 

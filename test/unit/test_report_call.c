@@ -162,7 +162,7 @@ TEST(folded_traces_print_the_same)
     takt_trace_release(folded);
 }
 
-TEST(summaries_know_of_no_cut_spans)
+TEST(recovered_summaries_know_of_no_cut_spans)
 {
     takt_trace *full = build_fluid();
     takt_trace *folded = build_folded(full);

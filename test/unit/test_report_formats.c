@@ -75,7 +75,7 @@ TEST(json_tells_where_the_numbers_come_from)
 }
 
 /* The figures of the fluid by hand: steps of 2900000 + 12345 i. */
-TEST(of_a_summary_it_is_not_told_what_was_cut)
+TEST(of_a_recovered_summary_it_is_not_told_what_was_cut)
 {
     takt_trace *trace = build_fluid();
     trace->facts.has_spans = false;
@@ -87,6 +87,22 @@ TEST(of_a_summary_it_is_not_told_what_was_cut)
     char *text = rendered(trace, "steps", TAKT_FORMAT_TEXT);
     assert_non_null(strstr(text, "mismatched 3"));
     assert_null(strstr(text, "begun before"));
+    tkt_free(text);
+    takt_trace_release(trace);
+}
+
+TEST(of_a_summary_it_is_told_what_was_cut)
+{
+    takt_trace *trace = build_fluid();
+    trace->facts.has_spans = false;
+    trace->fold.has_lists = true;
+    json_t *json = parsed(trace, "steps");
+    const json_t *provenance = json_object_get(json, "provenance");
+    assert_int_equal(json_integer_value(json_object_get(provenance, "begun_before")), 1);
+    assert_int_equal(json_integer_value(json_object_get(provenance, "unfinished")), 1);
+    json_decref(json);
+    char *text = rendered(trace, "steps", TAKT_FORMAT_TEXT);
+    assert_non_null(strstr(text, "; begun before 1; unfinished 1"));
     tkt_free(text);
     takt_trace_release(trace);
 }
