@@ -56,8 +56,8 @@ typedef struct tkt_fold_index {
 
 /* The samples of a counter. Times are ticks in the fold of a log, ns in that of a trace. */
 typedef struct tkt_folded_counter {
-    uint32_t name;     /* its site; in a trace: string */
-    uint32_t is_mixed; /* 1: threads or sites sampled it by turns; the next two are too small */
+    uint32_t name;     /* text id; in a trace: string */
+    uint32_t is_mixed; /* 1: threads or names sampled it by turns; the next two are too small */
     double   sum;      /* of finite values, each times the time until the next sample */
     double   time;     /* the sum of those times */
     uint64_t samples;
@@ -235,10 +235,11 @@ takt_status tkt_fold_merge(tkt_fold *into, const tkt_fold *from, const uint32_t 
 
 /* Adds a sample to a log's fold. Walks begin with ++fold->walk, read samples from the newest to the
  * oldest, and end with the second function. */
-void tkt_fold_sample(tkt_fold *fold, uint32_t site, uint64_t time, double value);
+void tkt_fold_sample(tkt_fold *fold, uint32_t name, uint64_t time, double value);
 void tkt_fold_end_samples(tkt_fold *fold);
 
-/* Adds the samples of a counter to those of the same name. False without memory. */
+/* Adds the samples of a counter to those of the same name. If threads did not sample it by turns,
+ * the one that begins first comes first, and the mean stays known. False without memory. */
 bool tkt_fold_add_counter(tkt_fold *fold, const tkt_folded_counter *from);
 
 /* Adds a task, or the tasks of a name and track. Without memory, the first function counts the task
@@ -258,9 +259,6 @@ void tkt_fold_end_tasks(tkt_fold *fold, uint64_t from_ns, uint64_t until_ns);
 /* Lists what the thread has run, which ends, or whose fold ends; without room it counts the thread.
  */
 void tkt_fold_end_thread(tkt_fold *fold);
-
-/* Sorts counters by their first sample. None can be added after that. */
-void tkt_fold_sort_counters(tkt_fold *fold);
 
 /* Up to two durations are the extremes, so they need no histogram. */
 #define TKT_MOST_EXTREMES 2u

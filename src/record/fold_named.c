@@ -3,7 +3,6 @@
 #include "record/fold.h"
 
 #include <math.h>
-#include <stdlib.h>
 
 /* ======== Names ======== */
 
@@ -77,9 +76,9 @@ static tkt_folded_counter *find_counter(tkt_fold *fold, uint32_t name, uint64_t 
     return counter;
 }
 
-void tkt_fold_sample(tkt_fold *fold, uint32_t site, uint64_t time, double value)
+void tkt_fold_sample(tkt_fold *fold, uint32_t name, uint64_t time, double value)
 {
-    tkt_folded_counter *counter = find_counter(fold, site, 1);
+    tkt_folded_counter *counter = find_counter(fold, name, 1);
     if (!counter) {
         fold->lost_count++;
         return;
@@ -155,19 +154,6 @@ bool tkt_fold_add_counter(tkt_fold *fold, const tkt_folded_counter *from)
     widen(into, from->max);
     join(into, from);
     return true;
-}
-
-static int by_first(const void *a, const void *b)
-{
-    const tkt_folded_counter *x = a, *y = b;
-    return (x->first_time > y->first_time) - (x->first_time < y->first_time);
-}
-
-void tkt_fold_sort_counters(tkt_fold *fold)
-{
-    if (fold->counters.count > 1)
-        qsort(fold->counters.items, fold->counters.count, sizeof *fold->counters.items, by_first);
-    tkt_map_fini(&fold->counter_index.entries);
 }
 
 /* ======== Tasks ======== */

@@ -3,6 +3,7 @@
 
 #include "base/clock.h"
 #include "record/control.h"
+#include "record/site.h"
 #include "record/slot.h"
 
 /* A log holds spans in the order of their ends, children before parents. That is the wrong order
@@ -19,7 +20,8 @@ typedef struct walk {
     uint64_t until;
     uint64_t from_ns;
     uint64_t ns_per_tick;
-    bool is_named; /* the thread's last name is known */
+    bool has_sites; /* the sites are known */
+    bool is_named;  /* the thread's last name is known */
 } walk;
 
 /* Where the record of a level was dropped, the nearest node above takes its place. */
@@ -123,14 +125,15 @@ static void fold_call(walk *w, const takt_record *slot)
         *call = (tkt_folded_call){(uint32_t)slot->start, node, launching_site(slot)};
 }
 
-/* Notes an event of the thread that is no scope. */
+/* Notes an event of the thread that is no scope. Sites of one name sample one counter. */
 static void fold_event(walk *w, const takt_record *slot)
 {
     if (slot->start < w->from || slot->start > w->until)
         return;
     w->fold->thread_has_events = true;
-    if (tkt_slot_kind_of(slot) == TKT_SLOT_COUNTER)
-        tkt_fold_sample(w->fold, slot->ticks, slot->start, as_double(slot[1].start));
+    if (tkt_slot_kind_of(slot) == TKT_SLOT_COUNTER && w->has_sites)
+        tkt_fold_sample(w->fold, tkt_site_get(slot->ticks)->name_id, slot->start,
+                        as_double(slot[1].start));
 }
 
 static void fold_task(walk *w, const takt_record *slot)
@@ -260,6 +263,7 @@ static takt_status fold_piece(tkt_thread_log *log, const takt_record *cursor,
         .until = until_ticks ? until_ticks : UINT64_MAX,
         .from_ns = from->ns,
         .ns_per_tick = from->ns_per_tick,
+        .has_sites = from->is_own,
     };
     skip_folded_chunk(log);
     tkt_chunk *only = log->unfolded;
@@ -454,7 +458,8 @@ tkt_fold_begin tkt_fold_begin_now(void)
     return (tkt_fold_begin){
         .ticks = __atomic_load_n(&tkt_record_control.fold_from_ticks, __ATOMIC_RELAXED),
         .ns = __atomic_load_n(&tkt_record_control.fold_from_ns, __ATOMIC_RELAXED),
-        .ns_per_tick = __atomic_load_n(&tkt_record_control.fold_ns_per_tick, __ATOMIC_RELAXED)};
+        .ns_per_tick = __atomic_load_n(&tkt_record_control.fold_ns_per_tick, __ATOMIC_RELAXED),
+        .is_own = true};
 }
 
 takt_status tkt_online_fold(tkt_thread_log *log, const takt_record *cursor,

@@ -357,6 +357,7 @@ typedef struct tkt_fold_begin {
     uint64_t ticks;
     uint64_t ns;
     uint64_t ns_per_tick; /* see tkt_clock_fit */
+    bool     is_own;      /* of this process, whose sites are known */
 } tkt_fold_begin;
 
 /* The begin of the window that this process folds. */

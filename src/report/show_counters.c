@@ -26,6 +26,14 @@ static const tkt_column columns[COLUMNS] = {
     [PER_STEP] = {"Change per step", "change_per_step", TKT_CELL_NUMBER, 2, false, 1},
 };
 
+static bool has_mixed(const tkt_counter_list *counters)
+{
+    for (size_t i = 0; i < counters->count; i++)
+        if (counters->items[i].is_mixed)
+            return true;
+    return false;
+}
+
 static takt_status show(tkt_document *document, const tkt_counter_list *counters)
 {
     tkt_table *table =
@@ -51,6 +59,12 @@ static takt_status show(tkt_document *document, const tkt_counter_list *counters
         return TAKT_OK;
     tkt_document_add_note(document, "The mean weights each value by the time that it held, until "
                                     "the next sample or the end of the recording.");
+    if (has_mixed(counters))
+        tkt_document_add_note(document,
+                              "A summary does not know the mean of what threads set by turns; "
+                              "mode: trace does.");
+    if (!document->trace->facts.has_spans)
+        tkt_table_hide_empty(table, PER_STEP);
     tkt_document_explain(document, "change_per_step",
                          "Change per step is the value at the end of a step less that at its "
                          "begin, averaged over the recorded steps.");

@@ -107,6 +107,18 @@ static bool add_counters(const takt_trace *trace, size_t *ends, uint32_t *names,
     return true;
 }
 
+/* The mean of values that held for some time, or of equal ones; otherwise NaN. */
+static double folded_mean(const tkt_folded_counter *from, uint64_t end_ns)
+{
+    bool is_held = isfinite(from->last) && end_ns > from->last_time;
+    double held_ns = is_held ? (double)(end_ns - from->last_time) : 0;
+    double sum = from->sum + (is_held ? from->last * held_ns : 0);
+    double time_ns = from->time + held_ns;
+    if (from->is_mixed)
+        return NAN;
+    return time_ns > 0 ? sum / time_ns : from->min == from->max ? from->min : NAN;
+}
+
 /* A summary does not know what threads sampled by turns held in the mean, nor the values at the
  * begin of steps. */
 static bool add_folded(const takt_trace *trace, const tkt_folded_counter *from,
@@ -115,19 +127,14 @@ static bool add_folded(const takt_trace *trace, const tkt_folded_counter *from,
     tkt_counter_figures *figures = TKT_ARRAY_ADD(out);
     if (!figures)
         return false;
-    uint64_t end_ns = trace->facts.end_ns;
-    bool is_held = isfinite(from->last) && end_ns > from->last_time;
-    double held_ns = is_held ? (double)(end_ns - from->last_time) : 0;
-    double time_ns = from->time + held_ns;
-    double sum = from->sum + (is_held ? from->last * held_ns : 0);
-    bool has_mean = !from->is_mixed && time_ns > 0;
     *figures = (tkt_counter_figures){.name = from->name,
                                      .samples = from->samples,
                                      .first = from->first,
                                      .last = from->last,
                                      .min = from->min,
-                                     .mean = has_mean ? sum / time_ns : NAN,
+                                     .mean = folded_mean(from, trace->facts.end_ns),
                                      .max = from->max,
+                                     .is_mixed = from->is_mixed,
                                      .change = NAN};
     return true;
 }

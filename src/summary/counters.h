@@ -14,6 +14,7 @@ typedef struct tkt_counter_figures {
     double   min; /* of finite values, as are the next two; NaN: there is none */
     double   mean; /* each value weighted by the time that it held; NaN: or not known */
     double   max;
+    bool     is_mixed; /* threads or names sampled it by turns, so that a summary has no mean */
     double   change; /* mean change from the begin to the end of a step, over the steps that begin
                       * with a value; NaN: there is none */
 } tkt_counter_figures;

@@ -298,7 +298,7 @@ static void fold_rest(tkt_recovery *r, const tkt_log_view *view, tkt_chunk *firs
     uint32_t *path = tkt_alloc((TKT_MAX_DEPTH + 1) * sizeof *path);
     const tkt_fold_begin from = {window->fold_from_ticks,
                                  tkt_clock_ns(&window->fit, window->fold_from_ticks),
-                                 window->fit.ns_per_tick};
+                                 window->fit.ns_per_tick, false};
     if (log && path && last) {
         log->fold = *fold;
         log->path = path;

@@ -3,6 +3,8 @@
 
 #include "trace/recovery.h"
 
+#include <stdlib.h>
+
 /* Adds the fold of a log, whose sites are recorded ids. Sets nodes[n] to the trace's node for node
  * n of the log's fold. */
 static takt_status add_fold(tkt_sealing *sealing, const tkt_fold *fold, uint32_t *nodes)
@@ -31,21 +33,47 @@ static uint32_t name_of(tkt_sealing *sealing, uint32_t site)
     return sealing->trace->sites.items[index].name;
 }
 
-/* Adds the counters of a log's fold. */
-static takt_status add_counters(tkt_sealing *sealing, const tkt_fold *fold)
+/* The counter of a log's fold as one of the trace. */
+static tkt_folded_counter sealed_counter(tkt_sealing *sealing, const tkt_folded_counter *from)
 {
-    for (size_t i = 0; i < fold->counters.count; i++) {
-        tkt_folded_counter counter = fold->counters.items[i];
-        double ns_per_tick = tkt_clock_resolution_ns(&sealing->window->fit);
-        counter.name = name_of(sealing, counter.name);
-        counter.first_time = tkt_sealing_ns(sealing, counter.first_time);
-        counter.last_time = tkt_sealing_ns(sealing, counter.last_time);
-        counter.sum *= ns_per_tick;
-        counter.time *= ns_per_tick;
-        if (!tkt_fold_add_counter(&sealing->trace->fold, &counter))
-            return TAKT_NO_MEMORY;
-    }
-    return TAKT_OK;
+    tkt_folded_counter counter = *from;
+    double ns_per_tick = tkt_clock_resolution_ns(&sealing->window->fit);
+    counter.name = from->name == TKT_MORE_NAMES ? sealing->trace->fold.more_name
+                                                : tkt_sealing_text(sealing, from->name);
+    counter.first_time = tkt_sealing_ns(sealing, from->first_time);
+    counter.last_time = tkt_sealing_ns(sealing, from->last_time);
+    counter.sum *= ns_per_tick;
+    counter.time *= ns_per_tick;
+    return counter;
+}
+
+static int by_first(const void *a, const void *b)
+{
+    const tkt_folded_counter *x = a, *y = b;
+    if (x->first_time != y->first_time)
+        return x->first_time < y->first_time ? -1 : 1;
+    return (x->last_time > y->last_time) - (x->last_time < y->last_time);
+}
+
+/* Adds the counters of all logs in the order of their first samples. So are then the counters of
+ * the trace. */
+static takt_status add_counters(tkt_sealing *sealing)
+{
+    const tkt_seal_window *window = sealing->window;
+    TKT_ARRAY_OF(tkt_folded_counter) all = {0};
+    size_t count = 0;
+    for (size_t i = 0; i < window->fold_count; i++)
+        count += window->folds[i].counters.count;
+    bool has_memory = TKT_ARRAY_RESERVE(&all, count);
+    for (size_t i = 0; has_memory && i < window->fold_count; i++)
+        for (size_t k = 0; k < window->folds[i].counters.count; k++)
+            all.items[all.count++] = sealed_counter(sealing, &window->folds[i].counters.items[k]);
+    if (all.count > 1)
+        qsort(all.items, all.count, sizeof *all.items, by_first);
+    for (size_t i = 0; has_memory && i < all.count; i++)
+        has_memory = tkt_fold_add_counter(&sealing->trace->fold, &all.items[i]);
+    TKT_ARRAY_FREE(&all);
+    return has_memory ? TAKT_OK : TAKT_NO_MEMORY;
 }
 
 /* Adds the tasks of a log's fold. */
@@ -84,12 +112,10 @@ static takt_status add_threads(tkt_sealing *sealing, const tkt_fold *fold, const
     return TAKT_OK;
 }
 
-/* Adds what a log's fold has besides the tree. */
+/* Adds what a log's fold has besides the tree and counters. */
 static takt_status add_lists(tkt_sealing *sealing, const tkt_fold *fold, const uint32_t *nodes)
 {
-    takt_status status = add_counters(sealing, fold);
-    if (status == TAKT_OK)
-        status = add_tasks(sealing, fold);
+    takt_status status = add_tasks(sealing, fold);
     return status == TAKT_OK ? add_threads(sealing, fold, nodes) : status;
 }
 
@@ -111,7 +137,7 @@ static takt_status add_all_folds(tkt_sealing *sealing, uint32_t **nodes)
         if (status == TAKT_OK && !window->source)
             status = add_lists(sealing, fold, mine);
     }
-    return status;
+    return status == TAKT_OK && !window->source ? add_counters(sealing) : status;
 }
 
 takt_status tkt_seal_folds(tkt_sealing *sealing)
@@ -132,6 +158,5 @@ takt_status tkt_seal_folds(tkt_sealing *sealing)
     sealing->trace->facts.begun_before = sealing->trace->fold.begun_before;
     sealing->trace->facts.unfinished = sealing->trace->fold.unfinished;
     tkt_fold_find_self(&sealing->trace->fold);
-    tkt_fold_sort_counters(&sealing->trace->fold);
     return status;
 }

@@ -10,6 +10,7 @@
 #include "support/test.h"
 #include "support/trace_build.h"
 
+#include <math.h>
 #include <pthread.h>
 
 static test_traces traces;
@@ -35,6 +36,7 @@ static const takt_trace *record(takt_mode mode, void (*run)(void))
     options.background = TAKT_OFF;
     options.reports = lists;
     options.report_count = LISTS;
+    pass_ns(10); /* past the last recording */
     capture_stdout();
     profiler = started(&options);
     run();
@@ -77,14 +79,26 @@ static void has_text(const takt_trace *trace, const char *report, const char *pa
     tkt_free(text);
 }
 
+static void lacks_text(const takt_trace *trace, const char *report, const char *part)
+{
+    char *text = text_of(trace, report);
+    if (strstr(text, part))
+        fail_msg("%s has \"%s\":\n%s", report, part, text);
+    tkt_free(text);
+}
+
+static void same_table(const takt_trace *a, const takt_trace *b, const char *report)
+{
+    char *of_a = csv_of(a, report), *of_b = csv_of(b, report);
+    assert_string_equal(of_a, of_b);
+    tkt_free(of_a);
+    tkt_free(of_b);
+}
+
 static void same_tables(const takt_trace *a, const takt_trace *b)
 {
-    for (size_t i = 0; i < LISTS; i++) {
-        char *of_a = csv_of(a, lists[i]), *of_b = csv_of(b, lists[i]);
-        assert_string_equal(of_a, of_b);
-        tkt_free(of_a);
-        tkt_free(of_b);
-    }
+    for (size_t i = 0; i < LISTS; i++)
+        same_table(a, b, lists[i]);
 }
 
 /* A file has the same tables and notes, and the same losses. */
@@ -388,6 +402,128 @@ TEST(scopes_of_listed_threads_keep_their_columns)
     assert_int_equal(threads_of(&scopes, "shared"), 0);
     tkt_scopes_fini(&scopes);
     has_text(summary, "scopes", "scopes that they entered have no columns of threads");
+}
+
+/* ---- Means of counters ----------------------------------------------------------------------- */
+
+static void push(double size)
+{
+    pass_ns(3);
+    TAKT_COUNTER("size", size);
+}
+
+static void pop(double size)
+{
+    pass_ns(5);
+    TAKT_COUNTER("size", size);
+}
+
+/* One thread samples at two places, by turns; values that are not finite; one that held no time. */
+static void sample_at_two_places(void)
+{
+    for (int i = 0; i < 2000; i++) {
+        push(i % 11);
+        push(i % 7);
+        pop(i % 5);
+    }
+    takt_counter("far", -INFINITY);
+    pass_ns(4);
+    takt_counter("far", 2);
+    pass_ns(4);
+    takt_counter("far", 6);
+    pass_ns(8);
+    takt_counter("far", INFINITY);
+    pass_ns(8);
+    takt_counter("never", NAN);
+    pass_ns(1);
+    takt_counter("at the end", 5);
+}
+
+TEST(places_of_one_thread_share_a_mean)
+{
+    const takt_trace *trace = record(TAKT_MODE_TRACE, sample_at_two_places);
+    const takt_trace *summary = record(TAKT_MODE_SUMMARY, sample_at_two_places);
+    assert_int_equal(rows_of(summary, "counters", "size,6000,0,"), 1);
+    assert_int_equal(rows_of(summary, "counters", "far,4,"), 1);
+    same_table(trace, summary, "counters");
+    lacks_text(summary, "counters", "by turns");
+    lacks_text(summary, "counters", "Change per step");
+    has_text(trace, "counters", "Change per step");
+    is_like_its_file(summary);
+}
+
+enum {
+    IN_A_ROW = 5
+};
+
+static pthread_mutex_t turn_lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t next_turn = PTHREAD_COND_INITIALIZER;
+static unsigned turn;   /* lock */
+static unsigned rounds; /* each thread has as many turns */
+static unsigned order[IN_A_ROW] = {3, 0, 4, 2,
+                                   1}; /* of the threads, which appear as 0, 1, 2, ... */
+
+static void take_turn(unsigned number, unsigned of, void (*then)(unsigned number))
+{
+    pthread_mutex_lock(&turn_lock);
+    while (turn != of)
+        pthread_cond_wait(&next_turn, &turn_lock);
+    then(number);
+    turn++;
+    pthread_cond_broadcast(&next_turn);
+    pthread_mutex_unlock(&turn_lock);
+}
+
+static void sample_ten(unsigned number)
+{
+    for (unsigned i = 0; i < 10; i++)
+        push(number * 100 + i);
+}
+
+static void appear(unsigned number)
+{
+    (void)number;
+    takt_mark("appears");
+}
+
+/* A thread gets its log when it appears; it samples when it is its turn. */
+static void *sample_by_turns(void *argument)
+{
+    unsigned number = (unsigned)(uintptr_t)argument;
+    take_turn(number, number, appear);
+    for (unsigned round = 0; round < rounds; round++)
+        take_turn(number, IN_A_ROW * (1 + round) + order[number], sample_ten);
+    return NULL;
+}
+
+static void sample_on_threads(void)
+{
+    pthread_t threads[IN_A_ROW];
+    turn = 0;
+    for (uintptr_t i = 0; i < IN_A_ROW; i++)
+        assert_int_equal(pthread_create(&threads[i], NULL, sample_by_turns, (void *)i), 0);
+    for (unsigned i = 0; i < IN_A_ROW; i++)
+        pthread_join(threads[i], NULL);
+}
+
+TEST(threads_that_sample_one_after_another_share_a_mean)
+{
+    rounds = 1;
+    const takt_trace *trace = record(TAKT_MODE_TRACE, sample_on_threads);
+    const takt_trace *summary = record(TAKT_MODE_SUMMARY, sample_on_threads);
+    assert_int_equal(rows_of(summary, "counters", "size,50,100,"), 1);
+    same_table(trace, summary, "counters");
+    lacks_text(summary, "counters", "by turns");
+    is_like_its_file(summary);
+}
+
+TEST(a_mean_that_is_not_known_is_told)
+{
+    rounds = 2;
+    const takt_trace *summary = record(TAKT_MODE_SUMMARY, sample_on_threads);
+    assert_int_equal(rows_of(summary, "counters", "size,100,100,209,0,,409,"), 1);
+    has_text(summary, "counters", "does not know the mean of what threads set by turns");
+    is_like_its_file(summary);
 }
 
 TEST_MAIN_EACH(begin_test, tear_down)
