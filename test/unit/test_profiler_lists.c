@@ -1,122 +1,13 @@
 /* The tables of a summary's counters, tasks and threads: those of a trace of the same run, and of
  * the summary's own file, however many names and threads the run had. */
-#include "test_profiler.h"
+#include "test_profiler_lists.h"
 
 #include "record/fold.h"
 #include "summary/scopes.h"
-#include "trace/model.h"
 
-#include "support/memory_sink.h"
 #include "support/test.h"
-#include "support/trace_build.h"
 
-#include <math.h>
 #include <pthread.h>
-
-static test_traces traces;
-static takt_profiler *profiler;
-
-static int tear_down(void **state)
-{
-    release_traces(&traces);
-    return end_test(state);
-}
-
-static const char *const lists[] = {"counters", "tasks", "threads"};
-
-enum {
-    LISTS = sizeof lists / sizeof *lists
-};
-
-/* A recording of what `run` does, which prints the three reports on standard output. */
-static const takt_trace *record(takt_mode mode, void (*run)(void))
-{
-    takt_profiler_options options = options_for(&traces, (takt_schedule){.active = 1, .repeat = 1});
-    options.mode = mode;
-    options.background = TAKT_OFF;
-    options.reports = lists;
-    options.report_count = LISTS;
-    pass_ns(10); /* past the last recording */
-    capture_stdout();
-    profiler = started(&options);
-    run();
-    takt_profiler_step(profiler);
-    takt_status status = takt_profiler_stop(profiler);
-    takt_profiler_destroy(profiler);
-    captured_stdout();
-    assert_int_equal(status, TAKT_OK);
-    assert_string_equal(lines_of(TAKT_LOG_WARNING), "");
-    return traces.items[traces.count - 1];
-}
-
-/* The report as CSV, which tkt_free() frees: all rows and columns, no notes. */
-static char *csv_of(const takt_trace *trace, const char *report)
-{
-    memory_sink memory = {0};
-    takt_sink sink = memory_sink_of(&memory);
-    const takt_report_options options = {
-        .struct_size = sizeof options, .format = TAKT_FORMAT_CSV, .rows = -1};
-    assert_int_equal(takt_report(trace, report, &options, &sink), TAKT_OK);
-    assert_int_equal(sink.write(sink.user, "", 1), TAKT_OK);
-    return memory.data;
-}
-
-static char *text_of(const takt_trace *trace, const char *report)
-{
-    memory_sink memory = {0};
-    takt_sink sink = memory_sink_of(&memory);
-    const takt_report_options options = {.struct_size = sizeof options, .rows = -1, .width = 200};
-    assert_int_equal(takt_report(trace, report, &options, &sink), TAKT_OK);
-    assert_int_equal(sink.write(sink.user, "", 1), TAKT_OK);
-    return memory.data;
-}
-
-static void has_text(const takt_trace *trace, const char *report, const char *part)
-{
-    char *text = text_of(trace, report);
-    if (!strstr(text, part))
-        fail_msg("%s lacks \"%s\":\n%s", report, part, text);
-    tkt_free(text);
-}
-
-static void lacks_text(const takt_trace *trace, const char *report, const char *part)
-{
-    char *text = text_of(trace, report);
-    if (strstr(text, part))
-        fail_msg("%s has \"%s\":\n%s", report, part, text);
-    tkt_free(text);
-}
-
-static void same_table(const takt_trace *a, const takt_trace *b, const char *report)
-{
-    char *of_a = csv_of(a, report), *of_b = csv_of(b, report);
-    assert_string_equal(of_a, of_b);
-    tkt_free(of_a);
-    tkt_free(of_b);
-}
-
-static void same_tables(const takt_trace *a, const takt_trace *b)
-{
-    for (size_t i = 0; i < LISTS; i++)
-        same_table(a, b, lists[i]);
-}
-
-/* A file has the same tables and notes, and the same losses. */
-static void is_like_its_file(const takt_trace *summary)
-{
-    takt_trace *back = write_and_read(summary);
-    same_tables(summary, back);
-    for (size_t i = 0; i < LISTS; i++) {
-        char *live = text_of(summary, lists[i]), *read = text_of(back, lists[i]);
-        assert_string_equal(read, live);
-        tkt_free(live);
-        tkt_free(read);
-    }
-    for (int i = 0; i < TAKT_LOSS_COUNT; i++)
-        assert_int_equal(takt_trace_loss(back, (takt_loss)i),
-                         takt_trace_loss(summary, (takt_loss)i));
-    takt_trace_release(back);
-}
 
 /* ---- None ------------------------------------------------------------------------------------ */
 
@@ -151,17 +42,6 @@ TEST(a_summary_of_scopes_has_no_tasks_and_counters)
 }
 
 /* ---- Many names ------------------------------------------------------------------------------ */
-
-/* How many rows of the report begin with these cells. */
-static size_t rows_of(const takt_trace *trace, const char *report, const char *begin)
-{
-    size_t count = 0;
-    char *text = csv_of(trace, report);
-    for (const char *line = text; line; line = strchr(line, '\n') ? strchr(line, '\n') + 1 : NULL)
-        count += strncmp(line, begin, strlen(begin)) == 0;
-    tkt_free(text);
-    return count;
-}
 
 static void sample_by_name(unsigned number)
 {
@@ -402,128 +282,6 @@ TEST(scopes_of_listed_threads_keep_their_columns)
     assert_int_equal(threads_of(&scopes, "shared"), 0);
     tkt_scopes_fini(&scopes);
     has_text(summary, "scopes", "scopes that they entered have no columns of threads");
-}
-
-/* ---- Means of counters ----------------------------------------------------------------------- */
-
-static void push(double size)
-{
-    pass_ns(3);
-    TAKT_COUNTER("size", size);
-}
-
-static void pop(double size)
-{
-    pass_ns(5);
-    TAKT_COUNTER("size", size);
-}
-
-/* One thread samples at two places, by turns; values that are not finite; one that held no time. */
-static void sample_at_two_places(void)
-{
-    for (int i = 0; i < 2000; i++) {
-        push(i % 11);
-        push(i % 7);
-        pop(i % 5);
-    }
-    takt_counter("far", -INFINITY);
-    pass_ns(4);
-    takt_counter("far", 2);
-    pass_ns(4);
-    takt_counter("far", 6);
-    pass_ns(8);
-    takt_counter("far", INFINITY);
-    pass_ns(8);
-    takt_counter("never", NAN);
-    pass_ns(1);
-    takt_counter("at the end", 5);
-}
-
-TEST(places_of_one_thread_share_a_mean)
-{
-    const takt_trace *trace = record(TAKT_MODE_TRACE, sample_at_two_places);
-    const takt_trace *summary = record(TAKT_MODE_SUMMARY, sample_at_two_places);
-    assert_int_equal(rows_of(summary, "counters", "size,6000,0,"), 1);
-    assert_int_equal(rows_of(summary, "counters", "far,4,"), 1);
-    same_table(trace, summary, "counters");
-    lacks_text(summary, "counters", "by turns");
-    lacks_text(summary, "counters", "Change per step");
-    has_text(trace, "counters", "Change per step");
-    is_like_its_file(summary);
-}
-
-enum {
-    IN_A_ROW = 5
-};
-
-static pthread_mutex_t turn_lock = PTHREAD_MUTEX_INITIALIZER;
-static pthread_cond_t next_turn = PTHREAD_COND_INITIALIZER;
-static unsigned turn;   /* lock */
-static unsigned rounds; /* each thread has as many turns */
-static unsigned order[IN_A_ROW] = {3, 0, 4, 2,
-                                   1}; /* of the threads, which appear as 0, 1, 2, ... */
-
-static void take_turn(unsigned number, unsigned of, void (*then)(unsigned number))
-{
-    pthread_mutex_lock(&turn_lock);
-    while (turn != of)
-        pthread_cond_wait(&next_turn, &turn_lock);
-    then(number);
-    turn++;
-    pthread_cond_broadcast(&next_turn);
-    pthread_mutex_unlock(&turn_lock);
-}
-
-static void sample_ten(unsigned number)
-{
-    for (unsigned i = 0; i < 10; i++)
-        push(number * 100 + i);
-}
-
-static void appear(unsigned number)
-{
-    (void)number;
-    takt_mark("appears");
-}
-
-/* A thread gets its log when it appears; it samples when it is its turn. */
-static void *sample_by_turns(void *argument)
-{
-    unsigned number = (unsigned)(uintptr_t)argument;
-    take_turn(number, number, appear);
-    for (unsigned round = 0; round < rounds; round++)
-        take_turn(number, IN_A_ROW * (1 + round) + order[number], sample_ten);
-    return NULL;
-}
-
-static void sample_on_threads(void)
-{
-    pthread_t threads[IN_A_ROW];
-    turn = 0;
-    for (uintptr_t i = 0; i < IN_A_ROW; i++)
-        assert_int_equal(pthread_create(&threads[i], NULL, sample_by_turns, (void *)i), 0);
-    for (unsigned i = 0; i < IN_A_ROW; i++)
-        pthread_join(threads[i], NULL);
-}
-
-TEST(threads_that_sample_one_after_another_share_a_mean)
-{
-    rounds = 1;
-    const takt_trace *trace = record(TAKT_MODE_TRACE, sample_on_threads);
-    const takt_trace *summary = record(TAKT_MODE_SUMMARY, sample_on_threads);
-    assert_int_equal(rows_of(summary, "counters", "size,50,100,"), 1);
-    same_table(trace, summary, "counters");
-    lacks_text(summary, "counters", "by turns");
-    is_like_its_file(summary);
-}
-
-TEST(a_mean_that_is_not_known_is_told)
-{
-    rounds = 2;
-    const takt_trace *summary = record(TAKT_MODE_SUMMARY, sample_on_threads);
-    assert_int_equal(rows_of(summary, "counters", "size,100,100,209,0,,409,"), 1);
-    has_text(summary, "counters", "does not know the mean of what threads set by turns");
-    is_like_its_file(summary);
 }
 
 TEST_MAIN_EACH(begin_test, tear_down)
