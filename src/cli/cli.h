@@ -236,8 +236,10 @@ cli_progress *cli_progress_begin(const char *what, const char *name);
 void cli_progress_end(cli_progress *progress);
 
 /* Opens a trace file and shows progress. Returns NULL after a failure, which it has reported. The
- * caller releases the trace. */
+ * caller releases the trace. The second function leaves out activities of the host, but for those
+ * on devices whose names begin like `host_devices`; NULL: leaves out none. */
 takt_trace *cli_open_trace(const char *path);
+takt_trace *cli_open_trace_of(const char *path, const char *host_devices);
 
 /* ======== Options of tables ======== */
 

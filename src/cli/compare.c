@@ -28,12 +28,13 @@ static takt_status add_trace(cli_comparison *comparison, int side, const takt_tr
 
 static int read_run(cli_comparison *comparison, int side, const char *path)
 {
-    takt_trace *trace = cli_open_trace(path);
+    bool stays = comparison->options.keeps_trace && comparison->sides[side].files.count == 1;
+    takt_trace *trace = cli_open_trace_of(path, stays ? NULL : CLI_CUDA);
     if (!trace)
         return CLI_FAILED;
     cli_progress *progress = cli_progress_begin("counting", path);
     takt_status status = add_trace(comparison, side, trace);
-    if (comparison->options.keeps_trace && comparison->sides[side].files.count == 1)
+    if (stays)
         comparison->sides[side].trace = trace;
     else
         takt_trace_release(trace);

@@ -357,6 +357,10 @@ void cli_obstacles_add(cli_obstacles *obstacles, int fact, const char *format, .
 /* True if `name` is the row's name. With --by-path the last name of the path also matches. */
 bool cli_row_has_name(const cli_row *row, const char *name);
 
+/* Names of devices whose activities are counted begin with this. Marked loops of the host are
+ * scopes already; their device names are up to the program. */
+#define CLI_CUDA "cuda:"
+
 /* Add a trace to the rows (compare_count.c): the whole recording; its steps; its spans and
  * activities; or, for a trace without spans, its totals. Return TAKT_OK or TAKT_NO_MEMORY. */
 takt_status cli_compare_whole(cli_comparison *comparison, int side, const takt_trace *trace);

@@ -1,6 +1,7 @@
 /* Counts a trace into the rows of a comparison. */
 #include "cli/compare.h"
 #include "summary/scopes.h"
+#include "trace/model.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -20,31 +21,28 @@ typedef struct cli_launched {
 
 static bool make_room(cli_launched *launched, const takt_trace *trace, size_t track)
 {
-    takt_track_info info;
-
     if (!launched->tracks) {
-        launched->count = takt_trace_count(trace, TAKT_TRACE_TRACKS);
+        launched->count = trace->tracks.count;
         launched->tracks = calloc(launched->count + 1, sizeof *launched->tracks);
         if (!launched->tracks)
             return false;
     }
     if (launched->tracks[track])
         return true;
-    if (takt_trace_track(trace, track, &info) == TAKT_OK)
-        launched->tracks[track] = calloc(info.span_count + 1, sizeof **launched->tracks);
+    size_t spans = trace->tracks.items[track].spans.count;
+    launched->tracks[track] = calloc(spans + 1, sizeof **launched->tracks);
     return launched->tracks[track] != NULL;
 }
 
 /* Adds an activity of a device, unless its launch is unknown. False: no memory. */
 static bool launched_add(cli_launched *launched, const takt_trace *trace,
-                         const takt_activity *activity)
+                         const tkt_activity *activity)
 {
-    if (activity->track == SIZE_MAX || activity->scope_span == SIZE_MAX)
+    if (activity->track == TKT_NO_TRACK || activity->scope == TKT_NO_SPAN)
         return true;
     if (!make_room(launched, trace, activity->track))
         return false;
-    launched->tracks[activity->track][activity->scope_span] +=
-        activity->end_ns - activity->begin_ns;
+    launched->tracks[activity->track][activity->scope] += activity->end_ns - activity->begin_ns;
     return true;
 }
 
@@ -85,7 +83,9 @@ static bool launched_add_idle_calls(cli_comparison *comparison, int side)
 
 /* ======== Traces with spans ======== */
 
-/* Makes one pass over the activities, and one over the spans in preorder. */
+/* Makes one pass over the activities, and one over the spans in preorder. There may be tens of
+ * millions, so it reads the model's arrays: the public functions would fill in facts that nobody
+ * asks for. */
 
 enum {
     REMEMBERED = 1024 /* size of the cache of row lookups */
@@ -99,7 +99,7 @@ typedef struct remembered {
 } remembered;
 
 typedef struct open_span {
-    size_t span;
+    uint32_t span;
     uint32_t row; /* row of this span, or of the scope that it counts as part of; CLI_NO_ROW:
                    * none */
     bool is_counted_in;
@@ -205,7 +205,7 @@ static bool close_span(walk *w)
     return !is_scope || count_cuda(w, top);
 }
 
-static bool close_until(walk *w, size_t parent)
+static bool close_until(walk *w, uint32_t parent)
 {
     while (w->depth > 0 && w->stack[w->depth - 1].span != parent)
         if (!close_span(w))
@@ -213,13 +213,13 @@ static bool close_until(walk *w, size_t parent)
     return true;
 }
 
-static bool is_whole(const takt_span_info *span)
+static bool is_whole(const tkt_span *span)
 {
-    return !(span->flags & (TAKT_SPAN_BEGUN_BEFORE | TAKT_SPAN_UNFINISHED));
+    return !(tkt_span_flags(span) & (TAKT_SPAN_BEGUN_BEFORE | TAKT_SPAN_UNFINISHED));
 }
 
 /* `above` is the row of the enclosing span. */
-static bool count_span(walk *w, const takt_span_info *span, uint32_t row, uint32_t above)
+static bool count_span(walk *w, const tkt_span *span, uint32_t row, uint32_t above)
 {
     uint64_t ns = span->end_ns - span->begin_ns;
     cli_part *part = part_of(w, row);
@@ -232,9 +232,14 @@ static bool count_span(walk *w, const takt_span_info *span, uint32_t row, uint32
     return !is_whole(span) || cli_samples_add(&part->samples, ns);
 }
 
-static bool add_span(walk *w, const takt_span_info *span, size_t number)
+static const char *name_of(const walk *w, const tkt_span *span)
 {
-    bool is_call = span->flags & TAKT_SPAN_CALL;
+    return tkt_trace_text(w->trace, w->trace->sites.items[tkt_span_site(span)].name);
+}
+
+static bool add_span(walk *w, const tkt_span *span, uint32_t number)
+{
+    bool is_call = tkt_span_flags(span) & TAKT_SPAN_CALL;
     bool is_counted_in = is_call && !w->comparison->options.all;
     if (!close_until(w, span->parent))
         return false;
@@ -243,7 +248,7 @@ static bool add_span(walk *w, const takt_span_info *span, size_t number)
 
     if (!is_counted_in) {
         row = find_row(w, is_call ? CLI_ROW_CALL : CLI_ROW_SCOPE,
-                       w->comparison->options.by_path ? above : CLI_NO_ROW, span->name);
+                       w->comparison->options.by_path ? above : CLI_NO_ROW, name_of(w, span));
         if (row == CLI_NO_ROW)
             return false;
     }
@@ -256,44 +261,37 @@ static bool add_span(walk *w, const takt_span_info *span, size_t number)
 
 static bool walk_track(walk *w, size_t number)
 {
-    takt_track_info track;
-    takt_span_info span;
+    const tkt_track *track = &w->trace->tracks.items[number];
 
-    if (takt_trace_track(w->trace, number, &track) != TAKT_OK)
-        return true;
     w->track = number;
-    for (size_t i = 0; i < track.span_count; i++) {
-        if (takt_trace_span(w->trace, number, i, &span) != TAKT_OK)
-            continue;
-        if (track.kind == TAKT_TRACK_THREAD
-                ? !add_span(w, &span, i)
-                : !add_alone(w, CLI_ROW_TASK, span.name, span.end_ns - span.begin_ns,
-                             is_whole(&span)))
+    for (uint32_t i = 0; i < track->spans.count; i++) {
+        const tkt_span *span = &track->spans.items[i];
+        if (track->kind == TAKT_TRACK_THREAD
+                ? !add_span(w, span, i)
+                : !add_alone(w, CLI_ROW_TASK, name_of(w, span), span->end_ns - span->begin_ns,
+                             is_whole(span)))
             return false;
     }
-    return close_until(w, TAKT_NO_PARENT);
+    return close_until(w, TKT_NO_SPAN);
 }
 
 /* ---- Activities and steps ---- */
 
-/* False for marked loops of the host, which are scopes already; their device names are up to the
- * program. */
-static bool is_of_device(const takt_activity *activity)
-{
-    return strncmp(activity->device, "cuda:", strlen("cuda:")) == 0;
-}
-
 static bool walk_activities(walk *w)
 {
-    size_t count = takt_trace_count(w->trace, TAKT_TRACE_ACTIVITIES);
-    takt_activity activity;
+    const takt_trace *trace = w->trace;
+    uint32_t device = 0; /* of the previous activity; 0, "", is none */
+    bool counts = false;
 
-    for (size_t i = 0; i < count; i++) {
-        if (takt_trace_activity(w->trace, i, &activity) != TAKT_OK || !is_of_device(&activity))
-            continue;
-        if (!launched_add(&w->launched, w->trace, &activity) ||
-            !add_alone(w, CLI_ROW_ACTIVITY, activity.name, activity.end_ns - activity.begin_ns,
-                       true))
+    for (size_t i = 0; i < trace->activities.count; i++) {
+        const tkt_activity *activity = &trace->activities.items[i];
+        if (activity->device != device) {
+            device = activity->device;
+            counts = strncmp(tkt_trace_text(trace, device), CLI_CUDA, strlen(CLI_CUDA)) == 0;
+        }
+        if (counts && (!launched_add(&w->launched, trace, activity) ||
+                       !add_alone(w, CLI_ROW_ACTIVITY, tkt_trace_text(trace, activity->name),
+                                  activity->end_ns - activity->begin_ns, true)))
             return false;
     }
     return true;
@@ -326,10 +324,9 @@ takt_status cli_compare_steps(cli_comparison *comparison, int side, const takt_t
 takt_status cli_compare_spans(cli_comparison *comparison, int side, const takt_trace *trace)
 {
     walk w = {.comparison = comparison, .side = side, .trace = trace};
-    size_t tracks = takt_trace_count(trace, TAKT_TRACE_TRACKS);
     bool has_memory = walk_activities(&w);
 
-    for (size_t i = 0; has_memory && i < tracks; i++)
+    for (size_t i = 0; has_memory && i < trace->tracks.count; i++)
         has_memory = walk_track(&w, i);
     has_memory = has_memory && launched_add_idle_calls(comparison, side);
     launched_free(&w.launched);

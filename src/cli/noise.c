@@ -2,7 +2,8 @@
  *
  * The rank statistics depend on all pairs of a duration of A and a duration of B, but no function
  * visits every pair. One merge of the sorted sets gives U. The k-th smallest difference is found by
- * bisection: each step counts in O(n + m) how many differences are at most the middle value. */
+ * interpolation and bisection: each step counts in O(n + m) how many differences are at most a
+ * value. */
 #include "cli/compare.h"
 
 #include <math.h>
@@ -108,20 +109,59 @@ static uint64_t pairs_up_to(const cli_samples *a, const cli_samples *b, int64_t 
     return pairs;
 }
 
-/* Returns the k-th smallest difference b - a; k starts at 1. */
-static double difference_at(const cli_samples *a, const cli_samples *b, uint64_t k)
-{
-    int64_t low = (int64_t)b->items[0] - (int64_t)a->items[a->count - 1];
-    int64_t high = (int64_t)b->items[b->count - 1] - (int64_t)a->items[0];
+/* A count from pairs_up_to(). */
+typedef struct counted {
+    int64_t ns;
+    uint64_t pairs; /* with a difference of at most this */
+} counted;
 
-    while (low < high) {
-        int64_t middle = low + (high - low) / 2;
-        if (pairs_up_to(a, b, middle) >= k)
-            high = middle;
-        else
-            low = middle + 1;
+/* Searches in the differences of two sets. A count takes long, so later searches use the counts of
+ * earlier ones: they look for places close to each other. */
+typedef struct search {
+    const cli_samples *a, *b;
+    counted known[64];
+    size_t known_count;
+} search;
+
+static void narrow(counted *low, counted *high, const counted *by, uint64_t k)
+{
+    if (by->pairs < k && by->ns > low->ns)
+        *low = *by;
+    if (by->pairs >= k && by->ns < high->ns)
+        *high = *by;
+}
+
+/* The place of the k-th difference if differences were spread evenly; never an end. */
+static int64_t expected_at(const counted *low, const counted *high, uint64_t k)
+{
+    double share = ((double)(k - low->pairs) - 0.5) / (double)(high->pairs - low->pairs);
+    int64_t at = low->ns + (int64_t)(share * (double)(high->ns - low->ns));
+    at = at > low->ns ? at : low->ns + 1;
+    return at < high->ns ? at : high->ns - 1;
+}
+
+/* Returns the k-th smallest difference b - a; k starts at 1. Looks where it expects the difference.
+ * If this did not halve the interval, the next look does. */
+static double difference_at(search *s, uint64_t k)
+{
+    const cli_samples *a = s->a, *b = s->b;
+    counted low = {(int64_t)b->items[0] - (int64_t)a->items[a->count - 1] - 1, 0};
+    counted high = {(int64_t)b->items[b->count - 1] - (int64_t)a->items[0],
+                    (uint64_t)a->count * b->count};
+    bool halves = false;
+
+    for (size_t i = 0; i < s->known_count; i++)
+        narrow(&low, &high, &s->known[i], k);
+    while (high.ns - low.ns > 1) {
+        int64_t width = high.ns - low.ns;
+        counted now = {halves ? low.ns + width / 2 : expected_at(&low, &high, k), 0};
+        now.pairs = pairs_up_to(a, b, now.ns);
+        if (s->known_count < sizeof s->known / sizeof *s->known)
+            s->known[s->known_count++] = now;
+        narrow(&low, &high, &now, k);
+        halves = high.ns - low.ns > width / 2;
     }
-    return (double)low;
+    return (double)high.ns;
 }
 
 /* Returns the number k of the difference at which the 95 % interval begins: U falls below k with
@@ -150,14 +190,15 @@ static void shift(const cli_samples *a, const cli_samples *b, cli_noise *out)
 {
     uint64_t pairs = (uint64_t)a->count * b->count;
     uint64_t first = first_inside(a->count, b->count);
+    search s = {.a = a, .b = b};
 
-    out->shift_ns = difference_at(a, b, (pairs + 1) / 2);
+    out->shift_ns = difference_at(&s, (pairs + 1) / 2);
     if (pairs % 2 == 0)
-        out->shift_ns = (out->shift_ns + difference_at(a, b, pairs / 2 + 1)) / 2;
+        out->shift_ns = (out->shift_ns + difference_at(&s, pairs / 2 + 1)) / 2;
     if (first == 0)
         return;
-    out->low_ns = difference_at(a, b, first);
-    out->high_ns = difference_at(a, b, pairs + 1 - first);
+    out->low_ns = difference_at(&s, first);
+    out->high_ns = difference_at(&s, pairs + 1 - first);
 }
 
 /* ---- Means ---- */

@@ -382,11 +382,16 @@ static void note_ending(const char *path, const takt_trace *trace)
 
 takt_trace *cli_open_trace(const char *path)
 {
+    return cli_open_trace_of(path, NULL);
+}
+
+takt_trace *cli_open_trace_of(const char *path, const char *host_devices)
+{
     takt_trace *trace = NULL;
     takt_error error = {.status = TAKT_OK};
 
     cli_progress *progress = cli_progress_begin("reading", path);
-    takt_status status = imp_open(path, &trace, &error);
+    takt_status status = imp_open(path, host_devices, &trace, &error);
     cli_progress_end(progress);
     if (status == TAKT_OK) {
         if (error.message[0])

@@ -27,8 +27,8 @@ static bool is_json(tkt_input *input)
     return at < input->window.end && (*at == '{' || *at == '[');
 }
 
-static takt_status read_input(tkt_input *input, const char *path, takt_trace **out,
-                              takt_error *error)
+static takt_status read_input(tkt_input *input, const char *path, const char *host_devices,
+                              takt_trace **out, takt_error *error)
 {
     if (is_json(input))
         return imp_json_read(input, out);
@@ -42,10 +42,11 @@ static takt_status read_input(tkt_input *input, const char *path, takt_trace **o
             "%s: only Nsight Systems itself reads this. Make an SQLite file of it: "
             "nsys export --type sqlite %s",
             path, path);
-    return tkt_trace_read_input(input, out);
+    return tkt_trace_read_input(input, host_devices, out);
 }
 
-takt_status imp_open(const char *path, takt_trace **out, takt_error *error)
+takt_status imp_open(const char *path, const char *host_devices, takt_trace **out,
+                     takt_error *error)
 {
     tkt_input input;
     takt_status status = tkt_input_open(&input, path, error);
@@ -56,7 +57,7 @@ takt_status imp_open(const char *path, takt_trace **out, takt_error *error)
         status = tkt_error_set(error, TAKT_BAD_TRACE,
                                "%s: an SQLite file packed with gzip: unpack it first", path);
     else if (!is_database)
-        status = read_input(&input, path, out, error);
+        status = read_input(&input, path, host_devices, out, error);
     tkt_input_close(&input);
     return is_database && status == TAKT_OK ? imp_nsys_read(path, out, error) : status;
 }

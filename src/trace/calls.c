@@ -211,20 +211,40 @@ tkt_wait tkt_wait_of(const tkt_stored_wait *from, uint64_t begin_ns, const tkt_r
 
 /* ---- The order of issue ---------------------------------------------------------------------- */
 
+static tkt_order_key key_of(const takt_trace *trace, size_t first, size_t index)
+{
+    const tkt_activity *activity = &trace->activities.items[first + index];
+    bool is_known = activity->call != TKT_NO_CALL;
+    return (tkt_order_key){.time_ns = is_known ? tkt_call_span(trace, activity->call)->begin_ns
+                                               : activity->begin_ns,
+                           .group = activity->correlation,
+                           .index = (uint32_t)index};
+}
+
+/* True for the activities of one stream, and for those of a file that were never out of order. */
+static bool are_ordered(const takt_trace *trace, size_t first)
+{
+    tkt_order_key last = {0};
+    for (size_t i = 0; first + i < trace->activities.count; i++) {
+        tkt_order_key key = key_of(trace, first, i);
+        if (key.time_ns < last.time_ns || (key.time_ns == last.time_ns && key.group < last.group))
+            return false;
+        last = key;
+    }
+    return true;
+}
+
+/* *places is NULL if the activities are in order. */
 static takt_status find_order(const takt_trace *trace, size_t first, uint32_t **places)
 {
     size_t count = trace->activities.count - first;
+    if (are_ordered(trace, first))
+        return TAKT_OK;
     tkt_order_key *keys = tkt_alloc((count + 1) * sizeof *keys);
     if (!keys)
         return TAKT_NO_MEMORY;
-    for (size_t i = 0; i < count; i++) {
-        const tkt_activity *activity = &trace->activities.items[first + i];
-        bool is_known = activity->call != TKT_NO_CALL;
-        keys[i].time_ns =
-            is_known ? tkt_call_span(trace, activity->call)->begin_ns : activity->begin_ns;
-        keys[i].group = activity->correlation;
-        keys[i].index = (uint32_t)i;
-    }
+    for (size_t i = 0; i < count; i++)
+        keys[i] = key_of(trace, first, i);
     takt_status status = tkt_order_keys(keys, count, places);
     tkt_free(keys);
     return status;

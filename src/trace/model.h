@@ -329,6 +329,8 @@ struct takt_trace {
     TKT_ARRAY_OF(tkt_trace_site) sites;
     TKT_ARRAY_OF(tkt_track) tracks;
     TKT_ARRAY_OF(tkt_activity) activities; /* devices' in issue order, then the host's by begin */
+    const char *host_devices; /* activities of the host are only counted, unless their device's name
+                               * begins like this; NULL: all are kept. For tkt_trace_finish() */
     TKT_ARRAY_OF(tkt_mark) marks;          /* this and the next three: sorted by time */
     TKT_ARRAY_OF(tkt_counter) counters;
     TKT_ARRAY_OF(tkt_flow) flows;

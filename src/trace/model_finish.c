@@ -236,12 +236,24 @@ static uint32_t label_of(takt_trace *trace, const tkt_trace_site *site)
     return label;
 }
 
+#define LEFT_OUT TKT_STRTAB_FULL /* instead of a label */
+
+static bool is_left_out(const takt_trace *trace, const tkt_trace_site *site)
+{
+    const char *begin = trace->host_devices;
+    return begin && strncmp(tkt_trace_text(trace, site->device), begin, strlen(begin)) != 0;
+}
+
 /* Fills labels[site] with the label of the site's activities, for activity sites only. */
 static takt_status make_labels(takt_trace *trace, uint32_t *labels)
 {
     for (size_t i = 0; i < trace->sites.count; i++) {
         if (trace->sites.items[i].kind != TAKT_SITE_ACTIVITY)
             continue;
+        if (is_left_out(trace, &trace->sites.items[i])) {
+            labels[i] = LEFT_OUT;
+            continue;
+        }
         labels[i] = label_of(trace, &trace->sites.items[i]);
         if (labels[i] == TKT_STRTAB_FULL)
             return TAKT_NO_MEMORY;
@@ -302,7 +314,9 @@ static takt_status visit_spans(takt_trace *trace, uint32_t number, const uint32_
         if (kind != TAKT_SITE_ACTIVITY)
             continue;
         span->site_flags |= TAKT_SPAN_ACTIVITY;
-        if (!add_activity(trace, number, (uint32_t)i, labels[tkt_span_site(span)]))
+        trace->facts.activity_count++;
+        if (labels[tkt_span_site(span)] != LEFT_OUT &&
+            !add_activity(trace, number, (uint32_t)i, labels[tkt_span_site(span)]))
             return TAKT_NO_MEMORY;
     }
     trace->facts.span_count += track->spans.count;
@@ -312,6 +326,7 @@ static takt_status visit_spans(takt_trace *trace, uint32_t number, const uint32_
 static takt_status visit_tracks(takt_trace *trace)
 {
     trace->facts.span_count = trace->facts.begun_before = trace->facts.unfinished = 0;
+    trace->facts.activity_count = trace->activities.count;
     trace->most_unfinished = (tkt_most_unfinished){0};
     tkt_map unfinished = {0};
     uint32_t *labels = tkt_alloc_zeroed(trace->sites.count * sizeof *labels);
@@ -362,8 +377,6 @@ takt_status tkt_trace_finish(takt_trace *trace)
     takt_facts *facts = &trace->facts;
     facts->name = tkt_trace_text(trace, trace->name);
     facts->backend = tkt_trace_text(trace, trace->backend);
-    if (facts->has_spans)
-        facts->activity_count = trace->activities.count;
     if (facts->has_spans || trace->steps.count)
         facts->step_count = trace->steps.count;
     if (facts->ending == TAKT_ENDING_WHOLE)

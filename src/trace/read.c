@@ -178,7 +178,7 @@ static bool read_packets(tkt_read *read, uint64_t *cut_bytes)
 {
     tkt_pb_field packet = {.number = TKT_PF_TRACE_PACKET, .wire = TKT_PB_BYTES};
     while (!read->is_complete && next_packet(read, &packet, cut_bytes)) {
-        if (!tkt_read_packet(read, &packet))
+        if (!tkt_read_packet(read, &packet, read->input->window.end))
             return false;
     }
     if (read->is_complete && tkt_input_need(read->input, 1))
@@ -320,7 +320,7 @@ static takt_status finish(tkt_read *read, uint64_t cut_bytes)
     return read->status;
 }
 
-takt_status tkt_trace_read_input(tkt_input *input, takt_trace **out)
+takt_status tkt_trace_read_input(tkt_input *input, const char *host_devices, takt_trace **out)
 {
     tkt_read read = {.input = input};
     bool is_whole;
@@ -330,6 +330,7 @@ takt_status tkt_trace_read_input(tkt_input *input, takt_trace **out)
         tkt_read_no_memory(&read);
         return read.status;
     }
+    read.trace->host_devices = host_devices;
     uint64_t cut_bytes = is_whole ? 0 : tkt_input_left(input);
     input->window.at += is_whole ? sizeof head : 0;
     if (!is_whole || read_packets(&read, &cut_bytes))
@@ -351,7 +352,7 @@ takt_status tkt_trace_read(const uint8_t *bytes, size_t size, const char *name, 
     takt_status status = tkt_input_borrow(&input, bytes, size, name, error);
     if (status != TAKT_OK)
         return status;
-    status = tkt_trace_read_input(&input, out);
+    status = tkt_trace_read_input(&input, NULL, out);
     tkt_input_close(&input);
     return status;
 }
@@ -364,7 +365,7 @@ takt_status takt_trace_open(const char *path, takt_trace **out, takt_error *erro
     takt_status status = tkt_input_open(&input, path, error);
     if (status != TAKT_OK)
         return status;
-    status = tkt_trace_read_input(&input, out);
+    status = tkt_trace_read_input(&input, NULL, out);
     tkt_input_close(&input);
     return status;
 }

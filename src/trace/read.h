@@ -12,8 +12,10 @@
 takt_status tkt_trace_read(const uint8_t *bytes, size_t size, const char *name, takt_trace **out,
                            takt_error *error);
 
-/* The same for an open input, whose name and error it uses. The caller closes the input. */
-takt_status tkt_trace_read_input(tkt_input *input, takt_trace **out);
+/* The same for an open input, whose name and error it uses. The caller closes the input. Unless
+ * `host_devices` is NULL, the trace lacks activities of the host on devices whose names do not begin
+ * like it: only their number is known. */
+takt_status tkt_trace_read_input(tkt_input *input, const char *host_devices, takt_trace **out);
 
 /* A packet sequence. */
 typedef struct tkt_read_row {
@@ -64,11 +66,34 @@ bool tkt_read_done(tkt_read *read, const tkt_pb_reader *message);
 /* Interns the text of a field. */
 bool tkt_read_text(tkt_read *read, const tkt_pb_field *field, uint32_t *string);
 
-/* Reads a packet from its content. */
-bool tkt_read_packet(tkt_read *read, const tkt_pb_field *packet);
+/* Reads a packet from its content; bytes up to `readable` may be loaded. The second function reads
+ * those that the first one does not know by their form. */
+bool tkt_read_packet(tkt_read *read, const tkt_pb_field *packet, const uint8_t *readable);
+bool tkt_read_other_packet(tkt_read *read, const tkt_pb_field *packet);
+
+/* Reads packets up to the end of the trace or of these bytes. */
+bool tkt_read_packets(tkt_read *read, tkt_pb_reader *packets);
 
 /* Reads the packets of a compressed packet. */
 bool tkt_read_packed(tkt_read *read, const tkt_pb_field *packed);
+
+/* Reads a track_event on any row. */
+bool tkt_read_timed_event(tkt_read *read, tkt_read_row *row, uint64_t time_ns,
+                          const tkt_pb_field *event);
+
+/* Add a span or activity that stays open; `at` is the place of the event. */
+bool tkt_read_begin_span(tkt_read *read, tkt_read_row *row, uint64_t time_ns, uint64_t site_iid,
+                         const uint8_t *at);
+bool tkt_read_begin_activity(tkt_read *read, tkt_read_row *row, uint64_t time_ns,
+                             uint64_t shape_iid, uint32_t correlation, const uint8_t *at);
+
+/* Ends the innermost open span. *index: that span; TKT_NO_SPAN if none is open. */
+bool tkt_read_end_span(tkt_read *read, tkt_read_row *row, uint64_t time_ns, const uint8_t *at,
+                       uint32_t *index);
+
+/* Ends the innermost open activity, wait or overhead of a row, if there is one. */
+bool tkt_read_end_on_device(tkt_read *read, tkt_read_row *row, uint64_t time_ns,
+                            const uint8_t *at);
 
 /* Reads a track_event on the row of a track or of the steps. `is_late`: the file has later events
  * before it. */
@@ -82,6 +107,12 @@ bool tkt_read_device_event(tkt_read *read, tkt_read_row *row, uint64_t time_ns,
 /* At the end of the file: drops the open events of such a row, since their durations are
  * unknown. */
 void tkt_read_close_device_row(tkt_read *read, tkt_read_row *row);
+
+/* The row of a packet sequence; NULL for one that is not Takt's. */
+static inline tkt_read_row *tkt_read_row_of(tkt_read *read, uint64_t sequence)
+{
+    return sequence - 1 < read->rows.count ? &read->rows.items[sequence - 1] : NULL;
+}
 
 static inline bool tkt_read_is_device_row(const tkt_read_row *row)
 {

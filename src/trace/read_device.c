@@ -111,46 +111,21 @@ static bool read_fields(tkt_read *read, const tkt_pb_field *from, bool is_activi
     return tkt_read_done(read, &message);
 }
 
-static bool begin_activity(tkt_read *read, const tkt_read_row *row, const device_event *event)
-{
-    takt_trace *trace = read->trace;
-    if (event->iid - 1 >= trace->shapes.count)
-        return tkt_read_bad(read, event->at, "an activity's shape is unknown");
-    tkt_activity *added = TKT_ARRAY_ADD(&trace->activities);
-    if (!added)
-        return tkt_read_no_memory(read);
-    const tkt_shape *shape = &trace->shapes.items[event->iid - 1];
-    *added = (tkt_activity){.begin_ns = event->time_ns,
-                            .end_ns = event->time_ns,
-                            .name = shape->label,
-                            .device = row->device,
-                            .filter = shape->filter,
-                            .track = TKT_NO_TRACK,
-                            .span = TKT_NO_SPAN,
-                            .scope = TKT_NO_SPAN,
-                            .call = TKT_NO_CALL,
-                            .shape = (uint32_t)event->iid - 1,
-                            .stream = row->stream,
-                            .context = row->context,
-                            .correlation = (uint32_t)event->values[TKT_PF_KEY_CORRELATION]};
-    return true;
-}
-
 static bool begin_wait(tkt_read *read, const device_event *event)
 {
     tkt_wait *added = TKT_ARRAY_ADD(&read->trace->waits);
     if (!added)
         return tkt_read_no_memory(read);
-    *added = (tkt_wait){.begin_ns = event->time_ns,
-                        .end_ns = event->time_ns,
-                        .correlation = (uint32_t)event->values[TKT_PF_KEY_CORRELATION],
-                        .context = (uint32_t)event->values[TKT_PF_KEY_CONTEXT],
-                        .stream = (uint32_t)event->values[TKT_PF_KEY_STREAM],
-                        .kind = (uint32_t)event->values[TKT_PF_KEY_KIND],
-                        .event = (uint32_t)event->values[TKT_PF_KEY_EVENT],
-                        .record_correlation =
-                            (uint32_t)event->values[TKT_PF_KEY_RECORD_CORRELATION],
-                        .record_stream = (uint32_t)event->values[TKT_PF_KEY_RECORD_STREAM]};
+    *added =
+        (tkt_wait){.begin_ns = event->time_ns,
+                   .end_ns = event->time_ns,
+                   .correlation = (uint32_t)event->values[TKT_PF_KEY_CORRELATION],
+                   .context = (uint32_t)event->values[TKT_PF_KEY_CONTEXT],
+                   .stream = (uint32_t)event->values[TKT_PF_KEY_STREAM],
+                   .kind = (uint32_t)event->values[TKT_PF_KEY_KIND],
+                   .event = (uint32_t)event->values[TKT_PF_KEY_EVENT],
+                   .record_correlation = (uint32_t)event->values[TKT_PF_KEY_RECORD_CORRELATION],
+                   .record_stream = (uint32_t)event->values[TKT_PF_KEY_RECORD_STREAM]};
     return true;
 }
 
@@ -184,6 +159,9 @@ static uint64_t *times_of(takt_trace *trace, const tkt_read_row *row, uint32_t i
 
 static bool begin(tkt_read *read, tkt_read_row *row, const device_event *event)
 {
+    if (row->kind == TKT_PF_TRACK_OF_STREAM)
+        return tkt_read_begin_activity(read, row, event->time_ns, event->iid,
+                                       (uint32_t)event->values[TKT_PF_KEY_CORRELATION], event->at);
     size_t count = *count_of(read->trace, row);
     uint32_t *open = TKT_ARRAY_ADD(&row->open);
     if (!open)
@@ -191,22 +169,20 @@ static bool begin(tkt_read *read, tkt_read_row *row, const device_event *event)
     *open = (uint32_t)count;
     if (count == TKT_NO_SPAN)
         return tkt_read_bad(read, event->at, "the file has too many activities");
-    if (row->kind == TKT_PF_TRACK_OF_STREAM)
-        return begin_activity(read, row, event);
     return row->kind == TKT_PF_TRACK_OF_WAITS ? begin_wait(read, event)
                                               : begin_overhead(read, event);
 }
 
-static bool end(tkt_read *read, tkt_read_row *row, const device_event *event)
+bool tkt_read_end_on_device(tkt_read *read, tkt_read_row *row, uint64_t time_ns, const uint8_t *at)
 {
     if (row->open.count == 0) {
         read->trace->losses[TAKT_LOSS_MISMATCH]++;
         return true;
     }
     uint64_t *times = times_of(read->trace, row, row->open.items[--row->open.count]);
-    if (event->time_ns < times[0])
-        return tkt_read_bad(read, event->at, "an activity ends before it begins");
-    times[1] = event->time_ns;
+    if (time_ns < times[0])
+        return tkt_read_bad(read, at, "an activity ends before it begins");
+    times[1] = time_ns;
     return true;
 }
 
@@ -218,7 +194,8 @@ bool tkt_read_device_event(tkt_read *read, tkt_read_row *row, uint64_t time_ns,
         return false;
     if (event.type == TKT_PF_SLICE_BEGIN)
         return begin(read, row, &event);
-    return event.type != TKT_PF_SLICE_END || end(read, row, &event);
+    return event.type != TKT_PF_SLICE_END ||
+           tkt_read_end_on_device(read, row, time_ns, from->bytes);
 }
 
 /* Open items are at the end of their list: in Takt's own files, an end directly follows its

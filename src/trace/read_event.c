@@ -237,43 +237,21 @@ static bool add_stack(tkt_read *read, tkt_track *track, uint32_t span, const tra
 static bool begin_span(tkt_read *read, tkt_read_row *row, const track_event *event)
 {
     tkt_track *track = &read->trace->tracks.items[row->track];
-    uint32_t site = 0;
-    if (!find_site(read, event, &site))
-        return false;
-    if (track->spans.count == TKT_NO_SPAN)
-        return tkt_read_bad(read, event->from->bytes, "a track has too many spans");
     uint32_t index = (uint32_t)track->spans.count;
-    tkt_span *span = TKT_ARRAY_ADD(&track->spans);
-    uint32_t *top = TKT_ARRAY_ADD(&row->open);
-    if (!span || !top)
-        return tkt_read_no_memory(read);
-    *top = index;
-    *span = (tkt_span){.begin_ns = event->time_ns,
-                       .end_ns = event->time_ns,
-                       .site_flags = site << 8,
-                       .parent = TKT_NO_SPAN};
-    if (row->kind == TKT_PF_TRACK_OF_THREAD && row->open.count > 1)
-        span->parent = row->open.items[row->open.count - 2];
+    if (!tkt_read_begin_span(read, row, event->time_ns, event->site_iid, event->from->bytes))
+        return false;
     if (event->stack_iid && !add_stack(read, track, index, event))
         return false;
-    return !event->has_annotations || annotate_span(read, track, index, event);
+    return annotate_span(read, track, index, event);
 }
 
-/* Takt's writer never writes an end without a begin. The reader counts one as if the program had
- * recorded it. */
 static bool end_span(tkt_read *read, tkt_read_row *row, const track_event *event)
 {
-    tkt_track *track = &read->trace->tracks.items[row->track];
-    if (row->open.count == 0) {
-        read->trace->losses[TAKT_LOSS_MISMATCH]++;
-        return true;
-    }
-    uint32_t index = row->open.items[--row->open.count];
-    tkt_span *span = &track->spans.items[index];
-    if (event->time_ns < span->begin_ns)
-        return tkt_read_bad(read, event->from->bytes, "a span ends before it begins");
-    span->end_ns = event->time_ns;
-    return !event->has_annotations || annotate_span(read, track, index, event);
+    uint32_t index;
+    if (!tkt_read_end_span(read, row, event->time_ns, event->from->bytes, &index))
+        return false;
+    return index == TKT_NO_SPAN ||
+           annotate_span(read, &read->trace->tracks.items[row->track], index, event);
 }
 
 /* ---- Other events ---------------------------------------------------------------------------- */
@@ -403,48 +381,10 @@ static bool place_event(tkt_read *read, tkt_read_row *row, const track_event *ev
     }
 }
 
-/* The two bytes of the tag of TKT_PF_EVENT_LOCATION_IID. */
-#define LOCATION_TAG_LOW  ((TKT_PF_EVENT_LOCATION_IID << 3 & 0x7F) | 0x80)
-#define LOCATION_TAG_HIGH (TKT_PF_EVENT_LOCATION_IID >> 4)
-
-/* The site of the most common event: a begin as Takt writes it, without annotations. 0 for any
- * other event. */
-static uint64_t common_begin(const tkt_pb_field *from)
-{
-    const uint8_t *at = from->bytes;
-    const uint8_t *end = at + from->value;
-    uint64_t iid = 0;
-    uint64_t other;
-    if (end - at < 4 || at[0] != (TKT_PF_EVENT_TYPE << 3 | TKT_PB_VARINT) ||
-        at[1] != TKT_PF_SLICE_BEGIN)
-        return 0;
-    at += 2;
-    if (*at == (TKT_PF_EVENT_CATEGORY_IIDS << 3 | TKT_PB_VARINT))
-        at = tkt_pb_get_varint(at + 1, end, &other);
-    if (at && at < end && *at == (TKT_PF_EVENT_NAME_IID << 3 | TKT_PB_VARINT))
-        at = tkt_pb_get_varint(at + 1, end, &iid);
-    if (at && end - at > 2 && at[0] == LOCATION_TAG_LOW && at[1] == LOCATION_TAG_HIGH)
-        at = tkt_pb_get_varint(at + 2, end, &other);
-    return at == end ? iid : 0;
-}
-
-static bool is_common_end(const tkt_pb_field *from)
-{
-    return from->value == 2 && from->bytes[0] == (TKT_PF_EVENT_TYPE << 3 | TKT_PB_VARINT) &&
-           from->bytes[1] == TKT_PF_SLICE_END;
-}
-
 bool tkt_read_event(tkt_read *read, tkt_read_row *row, uint64_t time_ns, bool is_late,
                     const tkt_pb_field *from)
 {
     track_event event = {.from = from, .time_ns = time_ns, .is_late = is_late};
-    if (row->track != TKT_NO_TRACK) {
-        if (is_common_end(from))
-            return end_span(read, row, &event);
-        event.site_iid = common_begin(from);
-        if (event.site_iid)
-            return begin_span(read, row, &event);
-    }
     tkt_pb_reader message = tkt_pb_inside(from);
     tkt_pb_field field;
     while (tkt_pb_next(&message, &field))

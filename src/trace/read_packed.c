@@ -25,14 +25,7 @@ static bool unpack(tkt_read *read, const tkt_pb_field *packed, tkt_pb_reader *pa
 
 static bool read_packets(tkt_read *read, tkt_pb_reader *packets)
 {
-    tkt_pb_field packet;
-    while (!read->is_complete && tkt_pb_next(packets, &packet)) {
-        if (packet.number != TKT_PF_TRACE_PACKET || packet.wire != TKT_PB_BYTES)
-            return tkt_read_bad(read, packet.bytes, "not a trace packet");
-        if (!tkt_read_packet(read, &packet))
-            return false;
-    }
-    return tkt_read_done(read, packets) &&
+    return tkt_read_packets(read, packets) &&
            (packets->at == packets->end ||
             tkt_read_bad(read, packets->at, "data follows after the end of the trace"));
 }

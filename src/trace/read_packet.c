@@ -12,11 +12,6 @@ typedef struct packet_fields {
     tkt_pb_field packed;
 } packet_fields;
 
-static tkt_read_row *row_of(tkt_read *read, uint64_t sequence)
-{
-    return sequence - 1 < read->rows.count ? &read->rows.items[sequence - 1] : NULL;
-}
-
 /* ---- Clocks ---------------------------------------------------------------------------------- */
 
 static bool read_clock(tkt_read *read, const tkt_pb_field *clock, uint64_t *id, uint64_t *time_ns)
@@ -41,7 +36,7 @@ static bool start_row(tkt_read *read, uint64_t sequence, uint64_t time_ns)
             return tkt_read_no_memory(read);
         *added = (tkt_read_row){0};
     }
-    tkt_read_row *row = row_of(read, sequence);
+    tkt_read_row *row = tkt_read_row_of(read, sequence);
     if (row)
         row->last_ns = time_ns;
     return true;
@@ -166,7 +161,7 @@ static bool read_track(tkt_read *read, uint64_t sequence, const tkt_pb_field *tr
     track_half half = {0};
     if (!read_track_half(read, track, &half))
         return false;
-    tkt_read_row *row = row_of(read, sequence);
+    tkt_read_row *row = tkt_read_row_of(read, sequence);
     if (!row)
         return tkt_read_bad(read, track->bytes, "a track is on a sequence without a clock");
     switch (half.kind) {
@@ -341,7 +336,7 @@ static bool read_takt(tkt_read *read, const packet_fields *packet)
  * use. */
 static bool read_event(tkt_read *read, const packet_fields *packet)
 {
-    tkt_read_row *row = row_of(read, packet->sequence);
+    tkt_read_row *row = tkt_read_row_of(read, packet->sequence);
     if (!row || !packet->has_timestamp)
         return true;
     uint64_t time_ns = packet->timestamp;
@@ -349,16 +344,7 @@ static bool read_event(tkt_read *read, const packet_fields *packet)
         row->last_ns = time_ns += row->last_ns;
     else if (packet->clock != TKT_PF_MONOTONIC)
         return true;
-    if (row->kind == TKT_PF_TRACK_NONE)
-        return true;
-    bool is_late = time_ns < row->latest_ns;
-    if (!is_late)
-        row->latest_ns = time_ns;
-    if (time_ns > read->latest_ns)
-        read->latest_ns = time_ns;
-    if (tkt_read_is_device_row(row))
-        return tkt_read_device_event(read, row, time_ns, &packet->event);
-    return tkt_read_event(read, row, time_ns, is_late, &packet->event);
+    return tkt_read_timed_event(read, row, time_ns, &packet->event);
 }
 
 static void set_field(packet_fields *packet, const tkt_pb_field *field)
@@ -391,38 +377,13 @@ static void set_field(packet_fields *packet, const tkt_pb_field *field)
     }
 }
 
-/* Reads the most common packet: a sequence, an event and a timestamp in this order, with tags of
- * one byte. False for any other packet, which the caller must read from the start. */
-static inline bool read_common(const tkt_pb_field *from, packet_fields *packet)
-{
-    const uint8_t *at = from->bytes;
-    const uint8_t *end = at + from->value;
-    if (at == end || *at != (TKT_PF_PACKET_SEQUENCE << 3 | TKT_PB_VARINT))
-        return false;
-    at = tkt_pb_get_varint(at + 1, end, &packet->sequence);
-    if (!at || at == end || *at != (TKT_PF_PACKET_TRACK_EVENT << 3 | TKT_PB_BYTES))
-        return false;
-    packet->has_timestamp = true;
-    packet->event.number = TKT_PF_PACKET_TRACK_EVENT;
-    packet->event.wire = TKT_PB_BYTES;
-    at = tkt_pb_get_value(at + 1, end, &packet->event);
-    if (!at || at == end || *at != (TKT_PF_PACKET_TIMESTAMP << 3 | TKT_PB_VARINT))
-        return false;
-    return tkt_pb_get_varint(at + 1, end, &packet->timestamp) == end;
-}
-
 static bool is_message(const tkt_pb_field *field)
 {
     return field->number && field->wire == TKT_PB_BYTES;
 }
 
-bool tkt_read_packet(tkt_read *read, const tkt_pb_field *from)
+bool tkt_read_other_packet(tkt_read *read, const tkt_pb_field *from)
 {
-    packet_fields common;
-    common.clock = 0;
-    if (__builtin_expect(read_common(from, &common), 1))
-        return read_event(read, &common);
-
     packet_fields packet = {0};
     tkt_pb_reader message = tkt_pb_inside(from);
     tkt_pb_field field;

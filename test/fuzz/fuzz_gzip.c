@@ -134,7 +134,7 @@ static void is_same_trace(const memory_sink *file, const unpacked *plain, size_t
     takt_error error = {0};
     check(tkt_input_borrow(&input, (uint8_t *)file->data, file->size, "fuzz", &error) == TAKT_OK);
     input.step = step;
-    takt_status status = tkt_trace_read_input(&input, &one);
+    takt_status status = tkt_trace_read_input(&input, NULL, &one);
     tkt_input_close(&input);
     check(status == tkt_trace_read(plain->data, plain->size, "plain", &other, NULL));
     check(status == TAKT_OK || (status == TAKT_BAD_TRACE && error.message[0]));

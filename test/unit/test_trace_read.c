@@ -601,4 +601,37 @@ TEST(without_memory_reading_says_so)
     tkt_free(file.data);
 }
 
+/* ---- Activities of the host ------------------------------------------------------------------ */
+
+static void make_activity(takt_trace *trace, uint32_t thread, const char *device)
+{
+    const tkt_trace_site site = {.name = text(trace, "loop"),
+                                 .device = text(trace, device),
+                                 .filter = TAKT_TIMING_KERNEL,
+                                 .kind = TAKT_SITE_ACTIVITY};
+    make_span(trace, thread, tkt_trace_site_index(trace, &site), TKT_NO_SPAN, BEGIN_NS, END_NS);
+}
+
+TEST(activities_of_the_host_are_only_counted_if_nobody_asks_for_their_device)
+{
+    takt_trace *trace = make_trace(), *back = NULL;
+    tkt_input input;
+    make_facts(trace);
+    make_activity(trace, make_thread(trace, "one", 1), "cpu");
+    make_activity(trace, make_thread(trace, "two", 2), "cuda:x");
+    memory_sink file = write_trace(finished(trace));
+
+    assert_int_equal(tkt_input_borrow(&input, (const uint8_t *)file.data, file.size, "file", NULL),
+                     TAKT_OK);
+    assert_int_equal(tkt_trace_read_input(&input, "cuda:", &back), TAKT_OK);
+    assert_int_equal(back->activities.count, 1);
+    assert_string_equal(tkt_trace_text(back, back->activities.items[0].device), "cuda:x");
+    assert_int_equal(takt_trace_facts(back)->activity_count, 2);
+    assert_int_equal(takt_trace_facts(back)->ending, TAKT_ENDING_WHOLE);
+    tkt_input_close(&input);
+    takt_trace_release(back);
+    takt_trace_release(trace);
+    tkt_free(file.data);
+}
+
 TEST_MAIN(NULL, NULL)
