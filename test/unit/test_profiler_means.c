@@ -1,4 +1,4 @@
-/* The figures of a summary's counters, and whole tables of random runs: those of a trace of the same
+/* The figures of a summary's counters, and tables of random runs: those of a trace of the same
  * run. */
 #include "test_profiler_lists.h"
 
