@@ -107,6 +107,15 @@ static bool start_fold(tkt_read *read)
     return fold->items || tkt_trace_begin_fold(read->trace) == TAKT_OK || tkt_read_no_memory(read);
 }
 
+/* The same before an item of a list: so a file without its end has the lists as far as it goes. */
+static bool start_list(tkt_read *read)
+{
+    if (!start_fold(read))
+        return false;
+    read->trace->fold.has_lists = true;
+    return true;
+}
+
 bool tkt_read_stats(tkt_read *read, const tkt_pb_field *from, tkt_stats *stats,
                     tkt_histogram **histogram)
 {
@@ -148,7 +157,7 @@ bool tkt_read_node(tkt_read *read, const tkt_pb_field *from)
 bool tkt_read_counter(tkt_read *read, const tkt_pb_field *from)
 {
     tkt_folded_counter counter = {0};
-    if (!start_fold(read) || !tkt_read_fields(read, from, tkt_pf_counter_fields, &counter))
+    if (!start_list(read) || !tkt_read_fields(read, from, tkt_pf_counter_fields, &counter))
         return false;
     return tkt_fold_add_counter(&read->trace->fold, &counter) || tkt_read_no_memory(read);
 }
@@ -167,7 +176,7 @@ bool tkt_read_task(tkt_read *read, const tkt_pb_field *from)
         if (field.number == TKT_PF_TASK_STATS)
             stats = field;
     }
-    if (!tkt_read_done(read, &message) || !start_fold(read) ||
+    if (!tkt_read_done(read, &message) || !start_list(read) ||
         !tkt_read_stats(read, &stats, &task.stats, &task.histogram))
         return false;
     return tkt_fold_add_task(&read->trace->fold, &task) || tkt_read_no_memory(read);
@@ -197,7 +206,7 @@ bool tkt_read_thread(tkt_read *read, const tkt_pb_field *from)
     tkt_folded_thread thread = {0};
     tkt_pb_reader message = tkt_pb_inside(from);
     tkt_pb_field field;
-    if (!start_fold(read))
+    if (!start_list(read))
         return false;
     while (tkt_pb_next(&message, &field)) {
         if (field.number == TKT_PF_FOLDED_THREAD_NAME && !tkt_read_text(read, &field, &thread.name))

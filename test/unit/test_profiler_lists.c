@@ -2,7 +2,7 @@
  * the summary's own file, however many names and threads the run had. */
 #include "test_profiler_lists.h"
 
-#include "record/fold.h"
+#include "trace/model.h"
 #include "summary/scopes.h"
 
 #include "support/test.h"
@@ -39,6 +39,29 @@ TEST(a_summary_of_scopes_has_no_tasks_and_counters)
     const takt_trace *summary = record(TAKT_MODE_SUMMARY, enter_a_scope);
     same_tables(trace, summary);
     is_like_its_file(summary);
+}
+
+static void sample_and_run_a_task(void)
+{
+    takt_counter("level", 3);
+    takt_span_end(takt_span_begin(takt_track_named("disk"), "read"));
+}
+
+/* The file has tasks before counters. */
+TEST(a_summary_that_is_cut_has_rows_up_to_there)
+{
+    const takt_trace *summary = record(TAKT_MODE_SUMMARY, sample_and_run_a_task);
+    memory_sink file = write_trace(summary);
+    bool has_only_tasks = false;
+    for (size_t size = file.size; size-- > file.size / 2;) {
+        takt_trace *cut = read_bytes(file.data, size);
+        if (cut->fold.has_lists)
+            has_only_tasks |= rows_of(cut, "tasks", "read,disk,1,") == 1 &&
+                              rows_of(cut, "counters", "level,") == 0;
+        takt_trace_release(cut);
+    }
+    assert_true(has_only_tasks);
+    tkt_free(file.data);
 }
 
 /* ---- Many names ------------------------------------------------------------------------------ */
