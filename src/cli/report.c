@@ -251,9 +251,20 @@ static int tell_columns(const report_request *request, const table_source *from,
                            report, request->show.options.sort, columns.text);
 }
 
+/* True for reports that a summary has, unless it was recovered. */
+static bool is_of_summaries(const char *report)
+{
+    return strcmp(report, "counters") == 0 || strcmp(report, "tasks") == 0 ||
+           strcmp(report, "threads") == 0;
+}
+
 static int tell_failure(const report_request *request, takt_status status, const table_source *from,
                         const char *report)
 {
+    if (status == TAKT_NO_SPANS && is_of_summaries(report))
+        return cli_error("%s: no %s: of this summary only scopes are known, since it was recovered "
+                         "from a crash-safe file",
+                         from->name, report);
     if (status == TAKT_NO_SPANS)
         return cli_error("%s: %s needs spans, and this trace holds only a summary (it was recorded "
                          "with mode: summary)",

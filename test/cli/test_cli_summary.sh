@@ -99,6 +99,22 @@ out_has '"name": "main", "kind": "thread", "thread_id": [0-9]+, "spans": [1-9]'
 run info --json full.pftrace
 out_has '"begun_before": [0-9]+,'
 
+# Of a recovered summary only the scopes are known.
+"$samples/sph" --particles 300 --quiet --steps 100000000 --profiling.mode summary --output.crash_safe \
+    --profiling.max_memory 1MiB --profiling.active 100000000 --output.directory killed >printed 2>&1 &
+program=$!
+until "$takt" recover -o killed.pftrace killed/*.crash >/dev/null 2>&1 || ! kill -0 $program; do
+    sleep 0.1
+done
+kill -KILL $program
+wait $program 2>/dev/null
+[ -e killed.pftrace ] || fail "nothing was recovered" "$(cat printed)"
+for report in counters tasks threads; do
+    run report --$report killed.pftrace
+    [ "$status" = 1 ] || fail "ends with $status" "$err"
+    err_has "^takt: killed.pftrace: no $report: of this summary only scopes are known, since it was recovered"
+done
+
 # Stopped before the cycle was complete.
 run info early.pftrace
 status_is 0

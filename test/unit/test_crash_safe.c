@@ -5,6 +5,8 @@
 #include "record/mapping.h"
 #include "support/test.h"
 #include "support/counters.h"
+#include "support/memory_sink.h"
+#include "support/trace_build.h"
 #include "trace/model.h"
 
 #include <takt/takt.h>
@@ -316,6 +318,32 @@ TEST(a_summary_has_scopes_below_one_that_began_before_it)
                                             : node->parent == 0        ? 20000
                                                                        : 40000);
     }
+    done(trace);
+}
+
+static void use_tasks(void)
+{
+    start((takt_profiler_options){.mode = TAKT_MODE_SUMMARY});
+    takt_counter("level", 3);
+    takt_span_end(takt_span_begin(takt_track_named("disk"), "read"));
+    work(10);
+    die();
+}
+
+/* So no table says that there were none. */
+TEST(a_recovered_summary_knows_that_it_knows_no_tasks)
+{
+    static const char *const reports[] = {"counters", "tasks", "threads"};
+    in_child(use_tasks);
+    takt_trace *trace = recover();
+    takt_trace *back = write_and_read(trace);
+    for (size_t i = 0; i < 3; i++) {
+        memory_sink memory = {0};
+        takt_sink sink = memory_sink_of(&memory);
+        assert_int_equal(takt_report(trace, reports[i], NULL, &sink), TAKT_NO_SPANS);
+        assert_int_equal(takt_report(back, reports[i], NULL, &sink), TAKT_NO_SPANS);
+    }
+    takt_trace_release(back);
     done(trace);
 }
 
