@@ -12,6 +12,7 @@
 #include "record/site.h"
 
 #define DEFAULT_MAX_BYTES (UINT64_C(256) << 20)
+#define LEAST_FOLD_BYTES  (UINT64_C(16) << 20)
 #define LATE_NS           5e9 /* how late devices' waits and memory events may arrive */
 
 static tkt_mutex session_lock = TKT_MUTEX_INIT;
@@ -46,6 +47,7 @@ static void apply_wishes(void)
     __atomic_store_n(&tkt_record_control.ring_until_ticks, ring_until, __ATOMIC_RELAXED);
     max_bytes = max_bytes ? max_bytes : DEFAULT_MAX_BYTES;
     tkt_pool_limit(max_bytes);
+    tkt_fold_limit(max_bytes / 2 > LEAST_FOLD_BYTES ? max_bytes / 2 : LEAST_FOLD_BYTES);
     tkt_site_limit(max_bytes);
     tkt_memory_limit(max_bytes);
     tkt_record_set(modes, mask);

@@ -10,8 +10,35 @@
  * TKT_SITE_OTHER. There may be as many such children again, but no more, since deep recursion would
  * chain them without end. Self times are computed last, when all totals are known. */
 
-#define ALL_NODES (2 * TKT_FOLD_MAX_NODES)
-#define ROOT      0u
+#define ALL_NODES  (2 * TKT_FOLD_MAX_NODES)
+#define ROOT       0u
+#define NODE_BYTES 192u /* with its place in the map and its times by thread */
+
+/* ---- Shared memory --------------------------------------------------------------------------- */
+
+static uint64_t most_bytes = UINT64_C(64) << 20; /* atomic */
+static uint64_t live_bytes;                      /* atomic; of all folds of logs */
+
+void tkt_fold_limit(uint64_t bytes)
+{
+    __atomic_store_n(&most_bytes, bytes, __ATOMIC_RELAXED);
+}
+
+/* False if the folds of logs would then have more than 1/part of their bytes. */
+static bool take_bytes(tkt_fold *fold, uint64_t bytes, uint64_t part)
+{
+    if (!fold->is_live)
+        return true;
+    uint64_t all = __atomic_add_fetch(&live_bytes, bytes, __ATOMIC_RELAXED);
+    bool has_room = all <= __atomic_load_n(&most_bytes, __ATOMIC_RELAXED) / part;
+    if (has_room)
+        fold->live_bytes += bytes;
+    else
+        __atomic_fetch_sub(&live_bytes, bytes, __ATOMIC_RELAXED);
+    return has_room;
+}
+
+/* ---- Durations ------------------------------------------------------------------------------- */
 
 void tkt_stats_init(tkt_stats *stats)
 {
@@ -41,6 +68,53 @@ double tkt_stats_stddev(const tkt_stats *stats)
     /* With equal durations, rounding may make this slightly negative. */
     return squares > 0 ? sqrt(squares / (double)(stats->count - 1)) : 0;
 }
+
+tkt_histogram *tkt_fold_new_histogram(tkt_fold *fold)
+{
+    tkt_histogram *histogram = take_bytes(fold, sizeof *histogram, 2)
+                                   ? tkt_arena_alloc(&fold->histograms, sizeof *histogram)
+                                   : NULL;
+    if (histogram)
+        *histogram = (tkt_histogram){{0}};
+    return histogram;
+}
+
+bool tkt_fold_count_few(tkt_fold *fold, tkt_stats *stats, tkt_histogram **histogram,
+                        uint64_t duration_ns)
+{
+    if (stats->count == TKT_MOST_EXTREMES && (*histogram = tkt_fold_new_histogram(fold))) {
+        tkt_histogram_add_stats(*histogram, stats, NULL);
+        tkt_histogram_add(*histogram, duration_ns);
+    }
+    tkt_stats_add(stats, duration_ns);
+    return tkt_stats_are_known(stats, *histogram);
+}
+
+/* Makes the histogram that `more` durations need, of those so far. False without memory. */
+static bool make_histogram(tkt_fold *fold, const tkt_stats *stats, tkt_histogram **histogram,
+                           uint64_t more)
+{
+    if (*histogram || stats->count + more <= TKT_MOST_EXTREMES || !tkt_stats_are_known(stats, NULL))
+        return true;
+    *histogram = tkt_fold_new_histogram(fold);
+    if (*histogram)
+        tkt_histogram_add_stats(*histogram, stats, NULL);
+    return *histogram != NULL;
+}
+
+void tkt_fold_add_stats(tkt_fold *fold, tkt_stats *stats, tkt_histogram **histogram,
+                        const tkt_stats *more, const tkt_histogram *histogram_of_more)
+{
+    bool are_known =
+        tkt_stats_are_known(stats, *histogram) && tkt_stats_are_known(more, histogram_of_more);
+    if (!are_known || !make_histogram(fold, stats, histogram, more->count))
+        *histogram = NULL;
+    else if (*histogram)
+        tkt_histogram_add_stats(*histogram, more, histogram_of_more);
+    tkt_stats_merge(stats, more);
+}
+
+/* ---- Nodes ----------------------------------------------------------------------------------- */
 
 static uint32_t add_node(tkt_fold *fold, uint32_t parent, uint32_t site)
 {
@@ -75,6 +149,7 @@ takt_status tkt_fold_init(tkt_fold *fold)
 
 void tkt_fold_fini(tkt_fold *fold)
 {
+    __atomic_fetch_sub(&live_bytes, fold->live_bytes, __ATOMIC_RELAXED);
     TKT_ARRAY_FREE(fold);
     tkt_map_fini(&fold->children);
     tkt_arena_fini(&fold->histograms);
@@ -101,7 +176,8 @@ static uint32_t find_or_add(tkt_fold *fold, uint32_t parent, uint32_t site)
     const uint64_t *known = tkt_map_get(&fold->children, tkt_fold_key(parent, site));
     if (known)
         return (uint32_t)*known;
-    if (has_room(fold, site))
+    bool is_other = site == TKT_SITE_OTHER; /* has its bytes in any case: there are few */
+    if (has_room(fold, site) && (take_bytes(fold, NODE_BYTES, 1) || is_other))
         return add_node(fold, parent, site);
     return site == TKT_SITE_OTHER ? TKT_NO_NODE : find_or_add(fold, parent, TKT_SITE_OTHER);
 }
@@ -120,14 +196,6 @@ uint32_t tkt_fold_find_child(tkt_fold *fold, uint32_t parent, uint32_t site)
     *tkt_fold_recent(fold, parent, site) = node;
     fold->items[parent].last_hit = node;
     return node;
-}
-
-tkt_histogram *tkt_fold_new_histogram(tkt_fold *fold)
-{
-    tkt_histogram *histogram = tkt_arena_alloc(&fold->histograms, sizeof *histogram);
-    if (histogram)
-        *histogram = (tkt_histogram){{0}};
-    return histogram;
 }
 
 void tkt_fold_find_self(tkt_fold *fold)
@@ -151,9 +219,8 @@ static takt_status map_node(tkt_fold *into, uint32_t parent, const tkt_node *nod
     if (*number == TKT_NO_NODE)
         return has_room(into, TKT_SITE_OTHER) ? TAKT_NO_MEMORY : TAKT_OK;
     tkt_node *mine = &into->items[*number];
-    if (node->histogram && !mine->histogram && !(mine->histogram = tkt_fold_new_histogram(into)))
-        return TAKT_NO_MEMORY;
-    return TAKT_OK;
+    return make_histogram(into, &mine->stats, &mine->histogram, node->stats.count) ? TAKT_OK
+                                                                                   : TAKT_NO_MEMORY;
 }
 
 /* Finds or adds the node of `into` for each node of `from`. */
@@ -180,12 +247,10 @@ static void merge_nodes(tkt_fold *into, const tkt_fold *from, const uint32_t *no
             continue;
         }
         tkt_node *mine = &into->items[nodes[i]];
-        tkt_stats_merge(&mine->stats, &node->stats);
+        tkt_fold_add_stats(into, &mine->stats, &mine->histogram, &node->stats, node->histogram);
         mine->flops += node->flops;
         mine->bytes += node->bytes;
         mine->errors += node->errors;
-        if (node->histogram)
-            tkt_histogram_merge(mine->histogram, node->histogram);
         if (mine->site == TKT_SITE_OTHER && node->site != TKT_SITE_OTHER)
             into->other_count += node->stats.count;
     }
@@ -193,6 +258,7 @@ static void merge_nodes(tkt_fold *into, const tkt_fold *from, const uint32_t *no
     into->lost_count += from->lost_count;
     into->unnamed_count += from->unnamed_count;
     into->unlisted_threads += from->unlisted_threads;
+    into->cost_ns += from->cost_ns;
     into->begun_before += from->begun_before;
     into->unfinished += from->unfinished;
 }

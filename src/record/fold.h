@@ -16,7 +16,11 @@
 /* The site of the root, and of nodes that stand for several paths. */
 #define TKT_SITE_OTHER 0u
 
-/* The most paths of one tree. Further paths are counted, and share a child of site TKT_SITE_OTHER
+/* The folds of logs share tkt_fold_limit() bytes. Without room, a path goes the way of one beyond the
+ * next limit, and one with more than TKT_MOST_EXTREMES calls has no percentiles. Histograms take
+ * half of the bytes at most.
+ *
+ * The most paths of one tree. Further paths are counted, and share a child of site TKT_SITE_OTHER
  * of the scope they were found in. There may be as many such children again. */
 #define TKT_FOLD_MAX_NODES 65536u
 
@@ -120,6 +124,7 @@ typedef struct tkt_thread_mark {
 
 typedef struct tkt_fold {
     TKT_ARRAY(tkt_node);
+    bool      is_live;   /* the fold of a log: shares tkt_fold_limit() */
     bool      has_lists; /* a trace: counters, tasks and threads were listed */
     tkt_map   children; /* parent << 32 | site -> node */
     tkt_arena histograms;
@@ -127,6 +132,8 @@ typedef struct tkt_fold {
     uint64_t  lost_count;  /* spans without a node, because there was no memory */
     uint64_t  unnamed_count; /* samples and tasks whose names became the next one */
     uint32_t  more_name;     /* of a trace: string "(more names)" */
+    uint64_t  live_bytes;   /* of the bytes that the folds of logs share */
+    uint64_t  cost_ns;      /* the program's threads took this time to fold */
     uint64_t  begun_before; /* spans that were open when the recording began */
     uint64_t  unfinished;   /* ... when it ended */
     uint32_t  log;         /* number of its log */
@@ -192,8 +199,27 @@ static inline void tkt_stats_add(tkt_stats *stats, uint64_t duration_ns)
     stats->sum_squares += duration * duration;
 }
 
+/* The folds of logs share this many bytes from now on; 64 MiB at first. */
+void tkt_fold_limit(uint64_t bytes);
+
 /* NULL without memory. */
 tkt_histogram *tkt_fold_new_histogram(tkt_fold *fold);
+
+/* The general case of tkt_fold_count(). */
+bool tkt_fold_count_few(tkt_fold *fold, tkt_stats *stats, tkt_histogram **histogram,
+                        uint64_t duration_ns);
+
+/* Adds a duration. Many paths are called once or twice, so a histogram begins with the third call.
+ * False if there is no memory for it: then the percentiles are unknown from now on. */
+static inline bool tkt_fold_count(tkt_fold *fold, tkt_stats *stats, tkt_histogram **histogram,
+                                  uint64_t duration_ns)
+{
+    if (!*histogram)
+        return tkt_fold_count_few(fold, stats, histogram, duration_ns);
+    tkt_stats_add(stats, duration_ns);
+    tkt_histogram_add(*histogram, duration_ns);
+    return true;
+}
 
 /* Adds a call of `node` that took `duration_ns`. Ignores TKT_NO_NODE. */
 static inline void tkt_fold_add(tkt_fold *fold, uint32_t node, uint64_t duration_ns)
@@ -201,11 +227,7 @@ static inline void tkt_fold_add(tkt_fold *fold, uint32_t node, uint64_t duration
     if (node == TKT_NO_NODE)
         return;
     tkt_node *at = &fold->items[node];
-    tkt_stats_add(&at->stats, duration_ns);
-    if (!at->histogram)
-        at->histogram = tkt_fold_new_histogram(fold);
-    if (at->histogram)
-        tkt_histogram_add(at->histogram, duration_ns);
+    tkt_fold_count(fold, &at->stats, &at->histogram, duration_ns);
 }
 
 /* A scope of this site ends that began before the recording: places all that the current thread of
@@ -262,6 +284,16 @@ void tkt_fold_end_thread(tkt_fold *fold);
 
 /* Up to two durations are the extremes, so they need no histogram. */
 #define TKT_MOST_EXTREMES 2u
+
+/* True if the percentiles are known. */
+static inline bool tkt_stats_are_known(const tkt_stats *stats, const tkt_histogram *histogram)
+{
+    return histogram || stats->count <= TKT_MOST_EXTREMES;
+}
+
+/* Adds durations to others of `fold`. Without memory, the percentiles are unknown. */
+void tkt_fold_add_stats(tkt_fold *fold, tkt_stats *stats, tkt_histogram **histogram,
+                        const tkt_stats *more, const tkt_histogram *histogram_of_more);
 
 /* Adds the durations of `stats` to `into`. Without a histogram of theirs there are at most
  * TKT_MOST_EXTREMES. */

@@ -164,11 +164,10 @@ static tkt_folded_task *find_task(tkt_fold *fold, uint32_t name, uint32_t track,
     uint64_t *place = find_entry(fold, &fold->task_index, &name, &track, count);
     if (place && *place > 0)
         return &fold->tasks.items[*place - 1];
-    tkt_histogram *histogram = place ? tkt_fold_new_histogram(fold) : NULL;
-    tkt_folded_task *task = histogram ? TKT_ARRAY_ADD(&fold->tasks) : NULL;
+    tkt_folded_task *task = place ? TKT_ARRAY_ADD(&fold->tasks) : NULL;
     if (!task)
         return NULL;
-    *task = (tkt_folded_task){.name = name, .track = track, .histogram = histogram};
+    *task = (tkt_folded_task){.name = name, .track = track};
     tkt_stats_init(&task->stats);
     *place = fold->tasks.count;
     return task;
@@ -181,8 +180,7 @@ void tkt_fold_task(tkt_fold *fold, uint32_t site, uint32_t track, uint64_t durat
         fold->lost_count++;
         return;
     }
-    tkt_stats_add(&task->stats, duration_ns);
-    tkt_histogram_add(task->histogram, duration_ns);
+    tkt_fold_count(fold, &task->stats, &task->histogram, duration_ns);
 }
 
 bool tkt_fold_add_task(tkt_fold *fold, const tkt_folded_task *from)
@@ -190,9 +188,7 @@ bool tkt_fold_add_task(tkt_fold *fold, const tkt_folded_task *from)
     tkt_folded_task *into = find_task(fold, from->name, from->track, from->stats.count);
     if (!into)
         return false;
-    tkt_stats_merge(&into->stats, &from->stats);
-    if (from->histogram)
-        tkt_histogram_merge(into->histogram, from->histogram);
+    tkt_fold_add_stats(fold, &into->stats, &into->histogram, &from->stats, from->histogram);
     return true;
 }
 

@@ -434,10 +434,11 @@ static takt_status fold_past_threads(tkt_thread_log *log, const takt_record *cur
 
 static takt_status fold_all(tkt_thread_log *log, const takt_record *cursor,
                             const takt_frame *frames, uint32_t frame_count,
-                            const tkt_fold_begin *from, uint64_t until_ticks)
+                            const tkt_fold_begin *from, uint64_t until_ticks, bool is_live)
 {
     if (!log->fold.items && tkt_fold_init(&log->fold) != TAKT_OK)
         return TAKT_NO_MEMORY;
+    log->fold.is_live = is_live;
     takt_status status = TAKT_OK;
     if (log->fold.thread.serial != log->mark.serial)
         status = fold_past_threads(log, cursor, from, until_ticks);
@@ -450,7 +451,7 @@ takt_status tkt_online_fold_from(tkt_thread_log *log, const takt_record *cursor,
                                  const tkt_fold_begin *from, uint64_t until_ticks)
 {
     log->early_ends_folded = tkt_log_early_ends(log) - 1; /* nobody has counted them: looks */
-    return fold_all(log, cursor, frames, frame_count, from, until_ticks);
+    return fold_all(log, cursor, frames, frame_count, from, until_ticks, false);
 }
 
 tkt_fold_begin tkt_fold_begin_now(void)
@@ -466,5 +467,5 @@ takt_status tkt_online_fold(tkt_thread_log *log, const takt_record *cursor,
                             const takt_frame *frames, uint32_t frame_count, uint64_t until_ticks)
 {
     const tkt_fold_begin from = tkt_fold_begin_now();
-    return fold_all(log, cursor, frames, frame_count, &from, until_ticks);
+    return fold_all(log, cursor, frames, frame_count, &from, until_ticks, true);
 }

@@ -144,6 +144,7 @@ takt_status tkt_fold_copy_tree(tkt_fold *to, const tkt_fold *from)
     to->other_count = from->other_count;
     to->lost_count = from->lost_count;
     to->unnamed_count = from->unnamed_count;
+    to->cost_ns = from->cost_ns;
     to->begun_before = from->begun_before;
     to->unfinished = from->unfinished;
     return TAKT_OK;

@@ -131,12 +131,31 @@ static bool has_chunk_elsewhere(const tkt_thread_log *log)
     return tkt_mapping() && !tkt_pool_is_mapped(log->tail);
 }
 
+/* What folding a chunk costs at most, so that a thread that had to wait for a processor meanwhile
+ * does not count that. */
+#define MOST_SLOT_NS 100  /* for a slot */
+#define MOST_NEW_NS  3000 /* for a new path, or a histogram */
+
+/* With the lock: folds the log, and measures what that takes. */
+static void fold_and_measure(tkt_thread_log *log)
+{
+    const tkt_fold *fold = &log->fold;
+    uint64_t paths = fold->count, bytes = fold->histograms.total_bytes, begin = tkt_ticks();
+    tkt_online_fold(log, log->thread->cursor, log->frames, tkt_log_depth(log), 0);
+    uint64_t rate = __atomic_load_n(&tkt_record_control.fold_ns_per_tick, __ATOMIC_RELAXED);
+    uint64_t ns = tkt_clock_duration_ns(rate, tkt_ticks() - begin);
+    uint64_t made =
+        fold->count - paths + (fold->histograms.total_bytes - bytes) / sizeof(tkt_histogram);
+    uint64_t most_ns = TKT_CHUNK_SLOTS * MOST_SLOT_NS + made * MOST_NEW_NS;
+    log->fold.cost_ns += ns < most_ns ? ns : most_ns;
+}
+
 /* With the lock: folds the log. If nobody wants to keep its chunks, returns them to the pool,
  * restarts the tail, and returns true. */
 static bool fold_and_reuse(tkt_thread_log *log)
 {
     if (tkt_record_has(TKT_FOLD))
-        tkt_online_fold(log, log->thread->cursor, log->frames, tkt_log_depth(log), 0);
+        fold_and_measure(log);
     if (tkt_record_has(TKT_KEEP) || log->pins || has_chunk_elsewhere(log) ||
         !tkt_mapping_keep_fold(log))
         return false;

@@ -42,18 +42,24 @@ void tkt_named_add(tkt_named_list *names, tkt_named *named, uint64_t duration_ns
         tkt_histogram_add(named->histogram, duration_ns);
 }
 
+void tkt_named_add_stats(tkt_named_list *names, tkt_named *named, const tkt_stats *stats,
+                         const tkt_histogram *histogram)
+{
+    tkt_stats_merge(&named->stats, stats);
+    names->total_ns += stats->total_ns;
+    if (named->histogram && tkt_stats_are_known(stats, histogram))
+        tkt_histogram_add_stats(named->histogram, stats, histogram);
+    else
+        named->histogram = NULL;
+}
+
 bool tkt_named_merge(tkt_named_list *names, uint32_t name, const tkt_stats *stats,
                      const tkt_histogram *histogram)
 {
     tkt_named *named = tkt_named_find(names, name, TKT_NO_SHAPE);
     if (!named)
         return false;
-    tkt_stats_merge(&named->stats, stats);
-    names->total_ns += stats->total_ns;
-    if (named->histogram && (histogram || stats->count <= TKT_MOST_EXTREMES))
-        tkt_histogram_add_stats(named->histogram, stats, histogram);
-    else
-        named->histogram = NULL;
+    tkt_named_add_stats(names, named, stats, histogram);
     return true;
 }
 

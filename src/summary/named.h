@@ -65,8 +65,12 @@ tkt_named *tkt_named_find(tkt_named_list *names, uint32_t name, uint32_t part);
 /* Adds one duration to an entry of the list. */
 void tkt_named_add(tkt_named_list *names, tkt_named *named, uint64_t duration_ns);
 
-/* Adds statistics to the entry of a name. If their histogram is needed and NULL, that of the entry
- * becomes unknown. False without memory. */
+/* Adds statistics to an entry of the list. If their histogram is needed and NULL, that of the entry
+ * becomes unknown. */
+void tkt_named_add_stats(tkt_named_list *names, tkt_named *named, const tkt_stats *stats,
+                         const tkt_histogram *histogram);
+
+/* The same for the entry of a name. False without memory. */
 bool tkt_named_merge(tkt_named_list *names, uint32_t name, const tkt_stats *stats,
                      const tkt_histogram *histogram);
 

@@ -56,9 +56,7 @@ static takt_status add_folded(const takt_trace *trace, tkt_task_list *out)
         tkt_named *named = find(out, task->name, task->track, task->track);
         if (!named)
             return TAKT_NO_MEMORY;
-        out->times.total_ns += task->stats.total_ns;
-        tkt_stats_merge(&named->stats, &task->stats);
-        tkt_histogram_merge(named->histogram, task->histogram);
+        tkt_named_add_stats(&out->times, named, &task->stats, task->histogram);
     }
     return TAKT_OK;
 }

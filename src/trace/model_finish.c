@@ -350,6 +350,19 @@ static takt_status add_host_activities(takt_trace *trace)
                            sizeof(tkt_activity), offsetof(tkt_activity, track)});
 }
 
+/* Calls and tasks whose histogram had no room. */
+static uint64_t count_without_percentiles(const tkt_fold *fold)
+{
+    uint64_t count = 0;
+    for (size_t i = 1; i < fold->count; i++)
+        if (!tkt_stats_are_known(&fold->items[i].stats, fold->items[i].histogram))
+            count += fold->items[i].stats.count;
+    for (size_t i = 0; i < fold->tasks.count; i++)
+        if (!tkt_stats_are_known(&fold->tasks.items[i].stats, fold->tasks.items[i].histogram))
+            count += fold->tasks.items[i].stats.count;
+    return count;
+}
+
 /* Counts what the summary's tree had no room for. A file keeps both numbers: the tree's own, and as
  * losses. */
 static void add_fold_losses(takt_trace *trace)
@@ -360,6 +373,8 @@ static void add_fold_losses(takt_trace *trace)
     trace->losses[TAKT_LOSS_MORE_NAMES] += trace->fold.unnamed_count;
     trace->losses[TAKT_LOSS_MORE_THREADS] += trace->fold.unlisted_threads;
     trace->fold.lost_count = trace->fold.unnamed_count = trace->fold.unlisted_threads = 0;
+    if (trace->fold.count > 0)
+        trace->losses[TAKT_LOSS_NO_PERCENTILES] = count_without_percentiles(&trace->fold);
 }
 
 takt_status tkt_trace_finish(takt_trace *trace)

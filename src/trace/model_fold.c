@@ -25,23 +25,6 @@ typedef struct folding {
     size_t next_call; /* the trace's calls have the order of this walk: by track, then span */
 } folding;
 
-/* Adds a duration. Many paths are called once or twice, so histograms begin with the third call.
- * False without memory. */
-static bool add_duration(tkt_fold *fold, tkt_stats *stats, tkt_histogram **histogram,
-                         uint64_t duration_ns)
-{
-    if (!*histogram && stats->count == TKT_MOST_EXTREMES) {
-        *histogram = tkt_fold_new_histogram(fold);
-        if (!*histogram)
-            return false;
-        tkt_histogram_add_stats(*histogram, stats, NULL);
-    }
-    tkt_stats_add(stats, duration_ns);
-    if (*histogram)
-        tkt_histogram_add(*histogram, duration_ns);
-    return true;
-}
-
 /* Closes what is not above `parent`, and returns the node of the innermost open span, or the root.
  */
 static uint32_t close_until(folding *f, uint32_t parent)
@@ -64,7 +47,7 @@ static bool fold_span(folding *f, const tkt_span *span, uint32_t index, uint32_t
     if (*node == TKT_NO_NODE) /* without memory, the fold silently leaves out nodes */
         return fold->count >= MOST_NODES;
     tkt_node *at = &fold->items[*node];
-    return add_duration(fold, &at->stats, &at->histogram, span->end_ns - span->begin_ns);
+    return tkt_fold_count(fold, &at->stats, &at->histogram, span->end_ns - span->begin_ns);
 }
 
 static void fold_calls(folding *f, uint32_t track, uint32_t span, uint32_t node)
@@ -252,7 +235,7 @@ static bool add_activities(takt_trace *trace, uint32_t **nodes)
         }
         *place = (uint32_t)index;
         tkt_node_activity *entry = &trace->node_activities.items[index];
-        is_added = add_duration(&trace->fold, &entry->stats, &entry->histogram,
+        is_added = tkt_fold_count(&trace->fold, &entry->stats, &entry->histogram,
                                 activity->end_ns - activity->begin_ns);
     }
     tkt_map_fini(&list.index);

@@ -92,4 +92,6 @@ def stats_of_message(message):
     for further, count in zip(pairs, pairs):
         bucket += further
         stats.buckets[bucket] += count
+    if not message["histogram"] and stats.count <= 2:  # the extremes tell all
+        stats.buckets.update([bucket_of(stats.least), bucket_of(stats.most)][:stats.count])
     return stats

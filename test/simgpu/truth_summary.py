@@ -10,7 +10,8 @@ LOSSES = ("dropped", "overwritten", "out of memory", "too deep", "too many sites
           "mismatched", "clock", "unmatched", "cut", "device dropped", "incomplete",
           "unattributed", "bad time", "unknown", "no stack", "no activity", "in signals",
           "more names", "addresses", "phase blocks", "phases", "phase numbers",
-          "skipped events", "crossing spans", "more threads")
+          "skipped events", "crossing spans", "more threads",
+          "no percentiles")
 
 
 def provenance(cycle, perfetto, version):

@@ -1,5 +1,6 @@
 /* Takt's own estimated cost has every kind of event in it: twice as many events cost twice as much.
  * How near the estimate comes to the truth tells `make bench`. */
+#include "base/clock.h"
 #include "support/test.h"
 
 #include <takt/takt.h>
@@ -41,9 +42,9 @@ static void put_task(void)
     takt_span_end(takt_span_begin(takt_track_named("track"), "task"));
 }
 
-static double cost_of(void (*put)(void), int count)
+static double cost_in(takt_mode mode, void (*put)(void), int count)
 {
-    const takt_profiler_options options = {.struct_size = sizeof options};
+    const takt_profiler_options options = {.struct_size = sizeof options, .mode = mode};
     takt_profiler *profiler = NULL;
     assert_int_equal(takt_profiler_create(&options, &profiler), TAKT_OK);
     assert_int_equal(takt_profiler_start(profiler), TAKT_OK);
@@ -53,6 +54,11 @@ static double cost_of(void (*put)(void), int count)
     double cost_ns = takt_trace_facts(takt_profiler_trace(profiler))->cost_ns;
     takt_profiler_destroy(profiler);
     return cost_ns;
+}
+
+static double cost_of(void (*put)(void), int count)
+{
+    return cost_in(TAKT_MODE_TRACE, put, count);
 }
 
 static void assert_about(double value, double expected)
@@ -91,6 +97,30 @@ TEST(what_belongs_to_a_scope_costs_beside_it)
     double text_ns = cost_of(put_text, 100) - scope_ns;
     assert_true(argument_ns > 0 && text_ns > argument_ns);
     assert_about(cost_of(put_argument, 200) - 2 * scope_ns, 2 * argument_ns);
+}
+
+/* Full chunks are folded by the thread, and that is measured. */
+TEST(folding_costs_beside_the_scopes)
+{
+    double trace_ns = cost_of(put_span, 20000);
+    assert_true(cost_in(TAKT_MODE_SUMMARY, put_span, 20000) > trace_ns);
+    assert_true(cost_in(TAKT_MODE_BOTH, put_span, 20000) > trace_ns);
+}
+
+/* A clock on which every reading takes a second, as if the thread lost the processor each time. */
+static uint64_t read_slow_clock(void)
+{
+    static uint64_t ns;
+    return ns += 1000000000;
+}
+
+TEST(a_thread_that_waits_while_it_folds_does_not_count_that)
+{
+    tkt_clock_fake(read_slow_clock);
+    double each_ns = cost_of(put_span, 20000) / 20000;
+    double folding_ns = cost_in(TAKT_MODE_SUMMARY, put_span, 20000) - 20000 * each_ns;
+    tkt_clock_fake(NULL);
+    assert_true(folding_ns > 0 && folding_ns < 20000 * 110);
 }
 
 TEST(nothing_costs_nothing)

@@ -180,7 +180,7 @@ TEST(self_is_total_less_direct_children)
     assert_int_equal(fold.items[inner].stats.self_ns, 35);
     assert_int_equal(fold.items[0].stats.count, 0);
     assert_int_equal(fold.items[0].stats.self_ns, 0);
-    assert_int_equal(tkt_histogram_count(fold.items[inner].histogram), 2);
+    assert_null(fold.items[inner].histogram); /* the extremes tell all */
     tkt_fold_add(&fold, TKT_NO_NODE, 5);
     tkt_fold_fini(&fold);
 }
@@ -347,6 +347,121 @@ TEST(merging_nothing_changes_nothing)
     assert_int_equal(fold.count, count);
     tkt_fold_fini(&nothing);
     tkt_fold_fini(&fold);
+}
+
+/* ---- Histograms ------------------------------------------------------------------------------ */
+
+TEST(a_histogram_begins_with_the_third_call)
+{
+    tkt_fold fold;
+    tkt_histogram all = {{0}};
+    assert_int_equal(tkt_fold_init(&fold), TAKT_OK);
+    tkt_node *node = &fold.items[tkt_fold_child(&fold, 0, 1)];
+    for (uint64_t ns = 900; ns > 100; ns -= 100) {
+        tkt_fold_add(&fold, 1, ns);
+        tkt_histogram_add(&all, ns);
+        assert_int_equal(node->histogram != NULL, node->stats.count > 2);
+        assert_true(tkt_stats_are_known(&node->stats, node->histogram));
+    }
+    assert_memory_equal(node->histogram, &all, sizeof all);
+    tkt_fold_fini(&fold);
+}
+
+/* Up to three calls on each side, in one node and in two that become one. */
+TEST(merging_few_calls_equals_folding_them_at_once)
+{
+    const uint32_t sites[] = {0, 1, 1};
+    for (unsigned i = 0; i < 64; i++) {
+        tkt_fold fold, more, at_once;
+        assert_int_equal(tkt_fold_init(&fold), TAKT_OK);
+        assert_int_equal(tkt_fold_init(&more), TAKT_OK);
+        assert_int_equal(tkt_fold_init(&at_once), TAKT_OK);
+        unsigned counts[] = {i % 4, i / 4 % 4, i / 16};
+        for (unsigned part = 0; part < 3; part++)
+            for (unsigned k = 0; k < counts[part]; k++) {
+                tkt_fold *to = part ? &more : &fold;
+                tkt_fold_add(to, tkt_fold_child(to, 0, part == 2 ? 2 : 1), 100 * part + 7 * k);
+                tkt_fold_add(&at_once, tkt_fold_child(&at_once, 0, 1), 100 * part + 7 * k);
+            }
+        assert_int_equal(merge_folds(&fold, &more, sites), TAKT_OK);
+        assert_int_equal(fold.count, at_once.count);
+        for (size_t n = 1; n < fold.count; n++) {
+            const tkt_node *got = &fold.items[n], *want = &at_once.items[n];
+            assert_int_equal(got->stats.count, want->stats.count);
+            for (int percent = 0; percent <= 100; percent += 5)
+                assert_int_equal(
+                    tkt_stats_quantile(&got->stats, got->histogram, percent / 100.0),
+                    tkt_stats_quantile(&want->stats, want->histogram, percent / 100.0));
+        }
+        tkt_fold_fini(&fold);
+        tkt_fold_fini(&more);
+        tkt_fold_fini(&at_once);
+    }
+}
+
+/* Calls three times each of `paths` paths. */
+static void call_thrice(tkt_fold *fold, uint32_t paths)
+{
+    for (uint32_t i = 0; i < 3 * paths; i++)
+        tkt_fold_add(fold, tkt_fold_child(fold, 0, 1 + i % paths), 1 + i);
+}
+
+static unsigned count_histograms(const tkt_fold *fold)
+{
+    unsigned count = 0;
+    for (size_t i = 1; i < fold->count; i++)
+        count += fold->items[i].histogram != NULL;
+    return count;
+}
+
+TEST(logs_share_the_memory_of_their_folds)
+{
+    const uint64_t most = 1u << 20;
+    const unsigned histograms = most / 2 / sizeof(tkt_histogram);
+    tkt_fold folds[2];
+    tkt_fold_limit(most);
+    for (int round = 0; round < 2; round++) { /* what was freed is there again */
+        for (int i = 0; i < 2; i++) {
+            assert_int_equal(tkt_fold_init(&folds[i]), TAKT_OK);
+            folds[i].is_live = true;
+            call_thrice(&folds[i], 150);
+        }
+        assert_int_equal(count_histograms(&folds[0]), 150);
+        assert_in_range(count_histograms(&folds[1]), histograms - 150 - 32, histograms - 150);
+        assert_int_equal(folds[1].count, 151);
+        call_thrice(&folds[1], 20000);
+        assert_in_range(folds[1].count, 1000, most / 192);
+        assert_true(folds[1].other_count > 3 * 10000);
+        assert_int_equal(folds[1].lost_count, 0);
+        tkt_fold_fini(&folds[0]);
+        tkt_fold_fini(&folds[1]);
+    }
+    tkt_fold_limit(UINT64_C(64) << 20);
+}
+
+/* Neither with calls that are known nor with others. */
+TEST(without_a_histogram_percentiles_stay_unknown)
+{
+    tkt_fold fold, more;
+    assert_int_equal(tkt_fold_init(&fold), TAKT_OK);
+    assert_int_equal(tkt_fold_init(&more), TAKT_OK);
+    call_thrice(&more, 1);
+    uint32_t node = tkt_fold_child(&fold, 0, 1);
+    tkt_fold_add(&fold, node, 1);
+    tkt_fold_add(&fold, node, 2);
+    fold.is_live = true;
+    tkt_fold_limit(0);
+    for (uint64_t i = 3; i < 10; i++)
+        tkt_fold_add(&fold, node, i);
+    tkt_fold_limit(UINT64_C(64) << 20);
+    assert_int_equal(merge_folds(&fold, &more, NULL), TAKT_OK);
+    tkt_fold_add(&fold, node, 5);
+    assert_int_equal(fold.items[node].stats.count, 13);
+    assert_null(fold.items[node].histogram);
+    assert_int_equal(merge_folds(&more, &fold, NULL), TAKT_OK);
+    assert_null(more.items[1].histogram);
+    tkt_fold_fini(&fold);
+    tkt_fold_fini(&more);
 }
 
 /* ---- Scopes that began before ---------------------------------------------------------------- */
