@@ -58,9 +58,9 @@ struct tkt_device_fold {
     recent_call *recent; /* ring, indexed by the lowest bits of the correlation id */
     TKT_ARRAY_OF(work) waiting;
     TKT_ARRAY_OF(sum) sums;
-    tkt_map index; /* hash of a sum's key -> index + 1 */
-    tkt_arena histograms;
-    tkt_map launched; /* site of a call -> tkt_launched_by() of its name + 1 */
+    tkt_map index;      /* hash of a sum's key -> index + 1 */
+    tkt_fold durations; /* only its histograms */
+    tkt_map launched;   /* site of a call -> tkt_launched_by() of its name + 1 */
     tkt_fold_losses losses;
 };
 
@@ -78,6 +78,7 @@ takt_status tkt_device_fold_create(uint64_t position, uint32_t first_correlation
     sums->first_correlation = first_correlation;
     sums->filter = filter;
     sums->recent = recent;
+    sums->durations.is_live = true;
     *out = sums;
     return TAKT_OK;
 }
@@ -92,7 +93,7 @@ void tkt_device_fold_destroy(tkt_device_fold *sums)
     TKT_ARRAY_FREE(&sums->sums);
     tkt_map_fini(&sums->index);
     tkt_map_fini(&sums->launched);
-    tkt_arena_fini(&sums->histograms);
+    tkt_fold_fini(&sums->durations);
     tkt_free(sums);
 }
 
@@ -149,13 +150,11 @@ void tkt_device_fold_calls(tkt_device_fold *sums, uint32_t log, const tkt_folded
 
 static sum *add_sum(tkt_device_fold *sums, const tkt_store *store, const sum *key)
 {
-    tkt_histogram *histogram = tkt_arena_alloc(&sums->histograms, sizeof *histogram);
-    sum *added = histogram ? TKT_ARRAY_ADD(&sums->sums) : NULL;
+    sum *added = TKT_ARRAY_ADD(&sums->sums);
     if (!added)
         return NULL;
-    *histogram = (tkt_histogram){{0}};
     *added = *key;
-    added->histogram = histogram;
+    added->histogram = NULL;
     added->label_text = tkt_strtab_text(&store->strings, key->label);
     added->device_text = tkt_strtab_text(&store->strings, store->devices.items[key->device].label);
     tkt_stats_init(&added->stats);
@@ -209,8 +208,7 @@ static void add_work(tkt_device_fold *sums, const tkt_store *store, const work *
     sums->losses.no_memory += to == NULL;
     if (!to)
         return;
-    tkt_stats_add(&to->stats, from->duration_ns);
-    tkt_histogram_add(to->histogram, from->duration_ns);
+    tkt_fold_count(&sums->durations, &to->stats, &to->histogram, from->duration_ns);
 }
 
 /* ---- Activities that arrive ------------------------------------------------------------------ */
@@ -403,10 +401,7 @@ static bool add_to_trace(tkt_node_activities *list, const sum *from, uint32_t no
     if (index == SIZE_MAX)
         return false;
     tkt_node_activity *to = &trace->node_activities.items[index];
-    if (!to->histogram && !(to->histogram = tkt_fold_new_histogram(&trace->fold)))
-        return false;
-    tkt_stats_merge(&to->stats, &from->stats);
-    tkt_histogram_merge(to->histogram, from->histogram);
+    tkt_fold_add_stats(&trace->fold, &to->stats, &to->histogram, &from->stats, from->histogram);
     return true;
 }
 

@@ -350,16 +350,24 @@ static takt_status add_host_activities(takt_trace *trace)
                            sizeof(tkt_activity), offsetof(tkt_activity, track)});
 }
 
-/* Calls and tasks whose histogram had no room. */
-static uint64_t count_without_percentiles(const tkt_fold *fold)
+static uint64_t without_percentiles(const tkt_stats *stats, const tkt_histogram *histogram)
 {
+    return tkt_stats_are_known(stats, histogram) ? 0 : stats->count;
+}
+
+/* Counts calls, tasks and activities whose histogram had no room. */
+static uint64_t count_without_percentiles(const takt_trace *trace)
+{
+    const tkt_fold *fold = &trace->fold;
     uint64_t count = 0;
     for (size_t i = 1; i < fold->count; i++)
-        if (!tkt_stats_are_known(&fold->items[i].stats, fold->items[i].histogram))
-            count += fold->items[i].stats.count;
+        count += without_percentiles(&fold->items[i].stats, fold->items[i].histogram);
     for (size_t i = 0; i < fold->tasks.count; i++)
-        if (!tkt_stats_are_known(&fold->tasks.items[i].stats, fold->tasks.items[i].histogram))
-            count += fold->tasks.items[i].stats.count;
+        count += without_percentiles(&fold->tasks.items[i].stats, fold->tasks.items[i].histogram);
+    for (size_t i = 0; i < trace->node_activities.count; i++) {
+        const tkt_node_activity *sum = &trace->node_activities.items[i];
+        count += without_percentiles(&sum->stats, sum->histogram);
+    }
     return count;
 }
 
@@ -374,7 +382,7 @@ static void add_fold_losses(takt_trace *trace)
     trace->losses[TAKT_LOSS_MORE_THREADS] += trace->fold.unlisted_threads;
     trace->fold.lost_count = trace->fold.unnamed_count = trace->fold.unlisted_threads = 0;
     if (trace->fold.count > 0)
-        trace->losses[TAKT_LOSS_NO_PERCENTILES] = count_without_percentiles(&trace->fold);
+        trace->losses[TAKT_LOSS_NO_PERCENTILES] = count_without_percentiles(trace);
 }
 
 takt_status tkt_trace_finish(takt_trace *trace)

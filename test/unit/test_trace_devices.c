@@ -643,6 +643,7 @@ static void check_node_activities(const takt_trace *trace)
         assert_int_equal(entry->stats.total_ns, is->total_ns);
         const tkt_histogram durations = all_durations(&entry->stats, entry->histogram);
         assert_int_equal(tkt_histogram_count(&durations), is->count);
+        assert_int_equal(entry->histogram != NULL, is->count > TKT_MOST_EXTREMES);
         assert_string_equal(tkt_trace_text(trace, entry->device), "cuda:0");
         assert_int_equal(entry->filter, TAKT_TIMING_KERNEL);
     }
