@@ -12,6 +12,7 @@
 
 #include <stdatomic.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 /* ======== Sealing ======== */
 
@@ -389,7 +390,7 @@ takt_status tkt_window_snapshot(tkt_window *window, takt_trace **out)
 
 enum {
     ROUNDS = 256,
-    TIMES = 8
+    TIMES = 9
 };
 
 /* In readings of the clock, behind which much of the work hides. See docs/overhead.md. */
@@ -425,23 +426,29 @@ static void use_shelf(void)
     }
 }
 
-/* Returns the cost of one operation in ns; measures it if *known is 0: the least of some times,
- * since other threads may take the processor meanwhile. Racing threads store about the same value.
- */
+static int compare_ticks(const void *a, const void *b)
+{
+    const uint64_t *x = a, *y = b;
+    return (*x > *y) - (*x < *y);
+}
+
+/* Returns the cost of one operation in ns; measures it if *known is 0. The median of some times,
+ * since others may take the processor or the lock meanwhile. Racing threads store about the same
+ * value. */
 static double measure(double *known, void (*run)(void), const tkt_clock_fit *fit)
 {
+    uint64_t ticks[TIMES];
     double price;
     __atomic_load(known, &price, __ATOMIC_RELAXED);
     if (price > 0)
         return price;
-    uint64_t least = UINT64_MAX; /* not of the first time: the program's operations were warm */
     for (int i = 0; i < TIMES; i++) {
         uint64_t begin = tkt_ticks();
         run();
-        uint64_t ticks = tkt_ticks() - begin;
-        least = ticks < least ? ticks : least;
+        ticks[i] = tkt_ticks() - begin;
     }
-    price = (double)least * tkt_clock_resolution_ns(fit) / ROUNDS;
+    qsort(ticks, TIMES, sizeof *ticks, compare_ticks);
+    price = (double)ticks[TIMES / 2] * tkt_clock_resolution_ns(fit) / ROUNDS;
     __atomic_store(known, &price, __ATOMIC_RELAXED);
     return price;
 }
