@@ -24,18 +24,18 @@ void tkt_fold_limit(uint64_t bytes)
     __atomic_store_n(&most_bytes, bytes, __ATOMIC_RELAXED);
 }
 
-/* False if the folds of logs would then have more than 1/part of their bytes. */
+/* False if the folds of logs would then have more than 1/part of their bytes. Threads that ask at
+ * the same time may exceed that a little. */
 static bool take_bytes(tkt_fold *fold, uint64_t bytes, uint64_t part)
 {
     if (!fold->is_live)
         return true;
-    uint64_t all = __atomic_add_fetch(&live_bytes, bytes, __ATOMIC_RELAXED);
-    bool has_room = all <= __atomic_load_n(&most_bytes, __ATOMIC_RELAXED) / part;
-    if (has_room)
-        fold->live_bytes += bytes;
-    else
-        __atomic_fetch_sub(&live_bytes, bytes, __ATOMIC_RELAXED);
-    return has_room;
+    uint64_t most = __atomic_load_n(&most_bytes, __ATOMIC_RELAXED) / part;
+    if (__atomic_load_n(&live_bytes, __ATOMIC_RELAXED) + bytes > most)
+        return false;
+    __atomic_fetch_add(&live_bytes, bytes, __ATOMIC_RELAXED);
+    fold->live_bytes += bytes;
+    return true;
 }
 
 /* ---- Durations ------------------------------------------------------------------------------- */

@@ -1,5 +1,5 @@
-/* Scopes and tasks that begin before the recording or end after it: a summary has the figures of a
- * trace of the same run, however long that run is. */
+/* Scopes and tasks that begin before the recording or end after it, and paths beyond the memory of
+ * a summary: it has the figures of a trace of the same run, however long that run is. */
 #include "test_profiler.h"
 
 #include "record/control.h"
@@ -406,6 +406,57 @@ TEST(tasks_without_room_are_counted)
     assert_int_equal(task_named(traces.items[0], &tasks, "late")->stats.count,
                      TKT_FOLD_MAX_AHEAD + 3000 - lost);
     tkt_tasks_fini(&tasks);
+}
+
+/* ---- Memory ---------------------------------------------------------------------------------- */
+
+enum {
+    MANY_PATHS = 4000
+};
+
+/* Three times, so that each path needs a histogram. */
+static void call_many_paths(void)
+{
+    step();
+    step();
+    for (unsigned i = 0; i < 3 * MANY_PATHS; i++) {
+        char name[32];
+        snprintf(name, sizeof name, "path %u", i % MANY_PATHS);
+        takt_begin(name);
+        pass_ns(1 + i % 1000);
+        takt_end();
+    }
+    step();
+    step();
+    step();
+    step();
+    step();
+    step();
+}
+
+/* The limit is 16 MiB, of which histograms have half. */
+TEST(paths_without_room_for_histograms_are_counted)
+{
+    takt_profiler_options options =
+        options_for(&traces, (takt_schedule){.wait = 2, .active = 2, .repeat = 1});
+    options.mode = TAKT_MODE_SUMMARY;
+    options.background = TAKT_OFF;
+    options.max_memory_bytes = 16u << 20;
+    profiler = started(&options);
+    call_many_paths();
+    assert_int_equal(takt_profiler_stop(profiler), TAKT_OK);
+    takt_profiler_destroy(profiler);
+    const tkt_fold *fold = tkt_trace_fold(traces.items[0]);
+    uint64_t unknown = 0, total_ns = 0;
+    for (size_t i = 1; i < fold->count; i++) {
+        unknown += fold->items[i].histogram == NULL;
+        total_ns += fold->items[i].stats.total_ns;
+    }
+    assert_int_equal(fold->count, 1 + MANY_PATHS);
+    assert_int_equal(total_ns, 3 * MANY_PATHS / 1000 * (1000 * 1001 / 2));
+    assert_in_range(unknown, MANY_PATHS / 8, MANY_PATHS / 2);
+    assert_int_equal(takt_trace_loss(traces.items[0], TAKT_LOSS_NO_PERCENTILES), 3 * unknown);
+    assert_int_equal(takt_trace_loss(traces.items[0], TAKT_LOSS_TOO_MANY_PATHS), 0);
 }
 
 TEST_MAIN_EACH(begin_test, tear_down)
