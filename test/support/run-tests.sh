@@ -14,9 +14,9 @@
 #
 # Of a test that passed, lines "case left out: NAME: WHY" are shown and counted: test/support/skip.h.
 # Tests of test/sanitizers.txt that SAN leaves out do not run; they are counted. Those of
-# test/long.txt run first. TEST_JOBS tests run at a time (3, since some only wait). One that is not
-# done after TEST_SECONDS (900) hangs: the longest takes a minute on a slow machine. T=word picks the
-# tests whose name has that word.
+# test/long.txt run first. TEST_JOBS tests run at a time (two more than there are processors, since
+# some only wait). One that is not done after TEST_SECONDS (900) hangs: the longest takes two minutes
+# on a slow machine. T=word picks the tests whose name has that word.
 set -u
 
 root=$(cd "$(dirname "$0")/../.." && pwd)
@@ -132,7 +132,7 @@ for test in "$@"; do
 done
 export TEST_COUNT=$((${#first[@]} + ${#others[@]}))
 [ "$TEST_COUNT" = 0 ] ||
-    printf '%s\0' "${first[@]}" "${others[@]}" | xargs -0 -n 1 -P "${TEST_JOBS:-3}" "$0" --one
+    printf '%s\0' "${first[@]}" "${others[@]}" | xargs -0 -n 1 -P "${TEST_JOBS:-$(($(nproc) + 2))}" "$0" --one
 
 count() {
     find "$RESULTS" -name result -exec head -n 1 {} \; | grep -c "^$1 "
