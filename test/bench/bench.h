@@ -58,6 +58,10 @@ double bench_cpu_seconds(void);
  * the one before, where no cache holds any of it. */
 double bench_floor_ns(double bytes, double reads);
 
+/* The same for copying to memory that the kernel hands out for it: on a virtual machine that can
+ * take twenty times as long. */
+double bench_fresh_floor_ns(double bytes);
+
 void bench_pin(int core);
 
 double bench_median(double *values, size_t count); /* sorts them */

@@ -1,5 +1,6 @@
 /* The floor of what moves much data: copying as many bytes, and reading from as many places, on
- * this machine and in this run. A budget that is a ratio to it holds on slower memory, too. */
+ * this machine and at this time. A budget that is a ratio to it holds on slower memory, too. Each
+ * figure has a floor of its own, since other machines of the same host come and go. */
 #include "bench.h"
 
 #include <stdlib.h>
@@ -18,17 +19,23 @@ static char *take_memory(void)
     return memory;
 }
 
-static double measure_copy(void)
+/* ns a byte. With `is_fresh`, into memory that the kernel hands out for it, in small pages. */
+static double measure_copy(bool is_fresh)
 {
     double ns[ROUNDS];
-    char *from = take_memory(), *to = take_memory();
-    for (int i = 0; from && to && i < ROUNDS; i++) {
+    char *from = take_memory(), *to = is_fresh ? NULL : take_memory();
+    bool is_measured = from && (to || is_fresh);
+    for (int i = 0; is_measured && i < ROUNDS; i++) {
         double begin = bench_cpu_seconds();
-        memcpy(to, from, BYTES);
+        char *into = is_fresh ? malloc(BYTES) : to;
+        is_measured = into != NULL;
+        if (is_measured)
+            memcpy(into, from, BYTES);
         BENCH_BARRIER();
         ns[i] = (bench_cpu_seconds() - begin) * 1e9 / (double)BYTES;
+        if (is_fresh)
+            free(into);
     }
-    bool is_measured = from && to;
     free(from);
     free(to);
     return is_measured ? bench_median(ns, ROUNDS) : 0;
@@ -69,10 +76,10 @@ static double measure_reads(void)
 
 double bench_floor_ns(double bytes, double reads)
 {
-    static double byte_ns, read_ns;
-    if (byte_ns == 0)
-        byte_ns = measure_copy();
-    if (read_ns == 0 && reads > 0)
-        read_ns = measure_reads();
-    return bytes * byte_ns + reads * read_ns;
+    return bytes * measure_copy(false) + (reads > 0 ? reads * measure_reads() : 0);
+}
+
+double bench_fresh_floor_ns(double bytes)
+{
+    return bytes * measure_copy(true);
 }
