@@ -225,7 +225,7 @@ hot := $(filter-out $(patsubst %,src/record/%.c,addresses control fold_named fol
     $(wildcard src/record/*.c)) $(patsubst %,src/%.c, \
     $(addprefix base/,clock containers histogram text writer) \
     $(addprefix cuda/,callback decode decode_names decode_other store) \
-    $(addprefix trace/,calls devices model_finish model_fold nest order read_common run seal) \
+    $(addprefix trace/,calls devices model_finish model_fold nest order read_common seal) \
     $(addprefix export/,chrome_event chrome_span perfetto_device perfetto_event))
 ifeq ($(origin CFLAGS)$(SAN),file)
   $(filter-out $(call objects,$(hot)),$(lib_objects)): private CFLAGS += -Os
