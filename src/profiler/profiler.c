@@ -11,7 +11,6 @@
 #include <math.h>
 #include <stdio.h>
 
-#define MAX_STEPS       (UINT32_C(1) << 20) /* kept singly in a cycle; the histogram counts all */
 #define LONGEST_WAIT_MS 10000u              /* exit() waits for a thread inside step or stop */
 
 /* ---- One thread at a time -------------------------------------------------------------------- */
@@ -74,8 +73,8 @@ static void add_step_to_cycle(takt_profiler *profiler, uint64_t now)
     if (cycle->mapped)
         tkt_mapping_add_step(profiler->step, profiler->step_begin, now);
     if (cycle->stream)
-        tkt_stream_step(cycle->stream, &step);
-    bool has_room = cycle->steps.count < MAX_STEPS;
+        tkt_stream_step(cycle->stream, &step, profiler->all_steps.simulated_seconds);
+    bool has_room = cycle->steps.count < TKT_MOST_STEPS;
     tkt_step *kept = has_room ? TKT_ARRAY_ADD(&cycle->steps) : NULL;
     if (kept)
         *kept = step;

@@ -1,10 +1,8 @@
-/* A stream seals in slices, ten times a second, or when half of the memory is used. A summary is
- * written as a whole, less and less often, down to once in two seconds. */
+/* A stream of spans seals in slices, ten times a second, or when half of the memory is used; and
+ * what both kinds of streams share: their steps, their beginning and end. */
 #include "profiler/stream.h"
 
 #include "base/error.h"
-#include "base/thread.h"
-#include "export/exporter.h"
 #include "record/log.h"
 #include "trace/perfetto.h"
 #include "trace/seal.h"
@@ -12,67 +10,72 @@
 #include <stdio.h>
 #include <string.h>
 
-#define SLICE_MS         100
-#define LEAST_SLICE_MS   1 /* when memory runs short */
-#define MOST_SNAPSHOT_MS 2000
-#define PARTIAL          ".partial.pftrace"
-#define FACTS_NS         UINT64_C(1000000000) /* facts are written at least this often */
+#define LEAST_SLICE_MS 1 /* when memory runs short */
+#define PARTIAL        ".partial.pftrace"
+#define FACTS_NS       UINT64_C(1000000000) /* facts are written at least this often */
 
 /* Ticks beyond any record that exists when a slice is sealed. */
 #define FAR_TICKS (UINT64_C(1) << 40)
-
-struct tkt_stream {
-    tkt_window *window;
-    tkt_seal_places places;
-    uint64_t facts_ns;    /* time at which facts were last written */
-    uint64_t facts_bytes; /* size of the file then */
-    uint32_t pause_ms;    /* before the next slice */
-    bool is_summary;
-    bool is_plain;  /* packets are not compressed */
-    bool is_broken; /* the file cannot be written any more; set with stream_lock */
-    tkt_thread thread;
-    tkt_stream_file to;
-
-    uint64_t end_ticks; /* stream_lock, as for the rest; 0: the recording goes on */
-    tkt_all_steps all_steps;
-    TKT_ARRAY_OF(tkt_step) steps; /* not yet written */
-    uint64_t step_count;
-};
 
 /* One for all streams: the pool then has a single condition to wake. */
 static tkt_mutex stream_lock = TKT_MUTEX_INIT;
 static tkt_condition changed = TKT_CONDITION_INIT;
 
-/* ---- Facts ----------------------------------------------------------------------------------- */
+/* ---- Steps ----------------------------------------------------------------------------------- */
 
-static void take_steps(tkt_stream *stream, takt_trace *trace)
-{
-    tkt_mutex_lock(&stream_lock);
-    trace->all_steps = stream->all_steps;
-    trace->facts.step_count = stream->step_count;
-    tkt_mutex_unlock(&stream_lock);
-}
-
-/* Writes the steps that have ended by the end of the slice. */
-static void write_steps(tkt_stream *stream, uint64_t until_ticks)
+/* Writes a step, or keeps it for the next snapshot of a summary. */
+static void add_step(tkt_stream *stream, const tkt_step *in_ticks)
 {
     const tkt_clock_fit *fit = tkt_window_fit(stream->window);
-    size_t kept = 0;
-    tkt_mutex_lock(&stream_lock);
-    for (size_t i = 0; i < stream->steps.count; i++) {
-        const tkt_step *step = &stream->steps.items[i];
-        if (step->end_ns > until_ticks) {
-            stream->steps.items[kept++] = *step;
-            continue;
-        }
-        const tkt_step in_ns = {step->number, tkt_clock_ns(fit, step->begin_ns),
-                                tkt_clock_ns(fit, step->end_ns)};
-        tkt_perfetto_step(&stream->to.perfetto, &in_ns);
+    takt_trace *trace = stream->to.trace;
+    uint64_t duration_ns =
+        tkt_clock_duration_ns(fit->ns_per_tick, in_ticks->end_ns - in_ticks->begin_ns);
+    const tkt_step step = {in_ticks->number, tkt_clock_ns(fit, in_ticks->begin_ns),
+                           tkt_clock_ns(fit, in_ticks->end_ns)};
+    tkt_all_steps_add(&trace->all_steps, duration_ns);
+    trace->facts.step_count++;
+    if (!stream->is_summary) {
+        tkt_perfetto_step(&stream->to.perfetto, &step);
+        return;
     }
-    stream->steps.count = kept;
-    tkt_mutex_unlock(&stream_lock);
-    take_steps(stream, stream->to.trace);
+    if (step.number == trace->run->step_count) /* without memory steps are missing */
+        tkt_run_add(trace->run, duration_ns);
+    tkt_step *kept = trace->steps.count < TKT_MOST_STEPS ? TKT_ARRAY_ADD(&trace->steps) : NULL;
+    if (kept)
+        *kept = step;
 }
+
+/* Moves the steps away from the lock, under which the program waits. Without memory they wait. */
+static void fetch_steps(tkt_stream *stream)
+{
+    tkt_mutex_lock(&stream_lock);
+    stream->to.trace->all_steps.simulated_seconds = stream->simulated_seconds;
+    size_t count = stream->steps.count;
+    if (count && TKT_ARRAY_RESERVE(&stream->fetched, stream->fetched.count + count)) {
+        memcpy(stream->fetched.items + stream->fetched.count, stream->steps.items,
+               count * sizeof *stream->steps.items);
+        stream->fetched.count += count;
+        stream->steps.count = 0;
+    }
+    tkt_mutex_unlock(&stream_lock);
+}
+
+void tkt_stream_take_steps(tkt_stream *stream, uint64_t until_ns)
+{
+    const tkt_clock_fit *fit = tkt_window_fit(stream->window);
+    size_t left = 0;
+    fetch_steps(stream);
+    for (size_t i = 0; i < stream->fetched.count; i++) {
+        const tkt_step *step = &stream->fetched.items[i];
+        if (tkt_clock_ns(fit, step->end_ns) > until_ns)
+            stream->fetched.items[left++] = *step;
+        else
+            add_step(stream, step);
+    }
+    stream->fetched.count = left;
+}
+
+/* ---- Facts ----------------------------------------------------------------------------------- */
 
 static uint64_t file_bytes(const tkt_stream *stream)
 {
@@ -127,7 +130,7 @@ static void write_slice(tkt_stream *stream, uint64_t end_ticks)
     uint64_t ticks = end_ticks ? end_ticks : stream->places.ticks;
     stream->to.trace->facts.end_ns = tkt_clock_ns(tkt_window_fit(stream->window), ticks);
     tkt_stream_write_host(&stream->to, slice, end_ticks != 0);
-    write_steps(stream, ticks);
+    tkt_stream_take_steps(stream, stream->to.trace->facts.end_ns);
     memset(stream->to.trace->losses, 0, sizeof stream->to.trace->losses);
     tkt_window_progress(stream->window, slice, stream->to.trace);
     takt_trace_release(slice);
@@ -150,9 +153,9 @@ static void watch_pool(const tkt_stream *stream)
     tkt_pool_watch(stream->is_summary || at > limit ? NULL : &changed, at);
 }
 
-static bool wait_for_slice(tkt_stream *stream, uint64_t *end_ticks)
+bool tkt_stream_wait(tkt_stream *stream, uint64_t *end_ticks)
 {
-    if (stream->pause_ms == SLICE_MS)
+    if (stream->pause_ms == TKT_STREAM_PAUSE_MS)
         tkt_thread_pause_ms(LEAST_SLICE_MS);
     watch_pool(stream);
     tkt_mutex_lock(&stream_lock);
@@ -161,6 +164,15 @@ static bool wait_for_slice(tkt_stream *stream, uint64_t *end_ticks)
     *end_ticks = stream->end_ticks;
     tkt_mutex_unlock(&stream_lock);
     return *end_ticks == 0;
+}
+
+void tkt_stream_set_broken(tkt_stream *stream, bool is_broken)
+{
+    tkt_mutex_lock(&stream_lock);
+    stream->is_broken = is_broken;
+    if (is_broken && !stream->is_summary)
+        stream->steps.count = 0;
+    tkt_mutex_unlock(&stream_lock);
 }
 
 /* True once the file cannot be written: the stream then does nothing for the rest of the cycle. */
@@ -172,10 +184,7 @@ static bool is_broken(tkt_stream *stream)
     tkt_file_why(&stream->to.file, &error);
     tkt_log(TAKT_LOG_ERROR, "cycle %u: streaming has stopped: %s", stream->to.trace->facts.cycle,
             error.message);
-    tkt_mutex_lock(&stream_lock);
-    stream->is_broken = true;
-    stream->steps.count = 0;
-    tkt_mutex_unlock(&stream_lock);
+    tkt_stream_set_broken(stream, true);
     return true;
 }
 
@@ -183,113 +192,11 @@ static void *run_slices(void *argument)
 {
     tkt_stream *stream = argument;
     uint64_t end_ticks;
-    while (wait_for_slice(stream, &end_ticks) && !is_broken(stream))
+    while (tkt_stream_wait(stream, &end_ticks) && !is_broken(stream))
         write_slice(stream, 0);
     write_slice(stream, end_ticks);
     is_broken(stream);
     tkt_pool_watch(NULL, 0);
-    return NULL;
-}
-
-/* ---- Summaries ------------------------------------------------------------------------------- */
-
-static void describe(const tkt_stream *stream, takt_trace *trace)
-{
-    const takt_trace *from = stream->to.trace;
-    trace->name = tkt_trace_string_of(trace, tkt_trace_text(from, from->name));
-    trace->with_flops = from->with_flops;
-    trace->device_peak = from->device_peak;
-    trace->host_peak = from->host_peak;
-    trace->facts.cycle = from->facts.cycle;
-    trace->facts.first_step = from->facts.first_step;
-    trace->facts.rank = from->facts.rank;
-    trace->facts.world_size = from->facts.world_size;
-    trace->facts.has_capture_range = from->facts.has_capture_range;
-    trace->facts.is_partial = true;
-    trace->facts.ending = TAKT_ENDING_KILLED;
-    trace->facts.known_until_ns = trace->facts.end_ns;
-}
-
-/* A writer of whole packets to a file. */
-static takt_status open_writer(const tkt_stream *stream, tkt_file *file, tkt_perfetto_pack *pack,
-                               tkt_writer *writer)
-{
-    takt_sink sink = tkt_file_sink(file);
-    takt_status status = TAKT_OK;
-    if (!stream->is_plain)
-        status = tkt_perfetto_pack_init(pack, sink, &sink);
-    return status == TAKT_OK ? tkt_writer_init(writer, sink, 0) : status;
-}
-
-static takt_status write_to(const tkt_stream *stream, const takt_trace *trace, const char *path)
-{
-    tkt_file file;
-    tkt_perfetto_pack pack = {.packer = NULL};
-    tkt_writer writer;
-    takt_error error;
-    takt_status status = tkt_file_create(&file, path, &error);
-    if (status != TAKT_OK)
-        return status;
-    status = open_writer(stream, &file, &pack, &writer);
-    if (status == TAKT_OK) {
-        status = tkt_perfetto_export(trace, &writer);
-        takt_status written = tkt_writer_fini(&writer);
-        status = status == TAKT_OK ? written : status;
-    }
-    tkt_perfetto_pack_fini(&pack);
-    return tkt_file_close(&file, status, &error);
-}
-
-/* Copies the run so far, with the steps of this recording as a window. */
-static takt_status take_run(tkt_stream *stream, takt_trace *trace)
-{
-    tkt_mutex_lock(&stream_lock);
-    trace->run = tkt_run_copy(stream->to.trace->run);
-    if (trace->run)
-        tkt_run_add_window(trace->run, trace->facts.first_step, stream->step_count);
-    tkt_mutex_unlock(&stream_lock);
-    return trace->run ? TAKT_OK : TAKT_NO_MEMORY;
-}
-
-/* Writes a summary. The first of several failures in a row is logged. */
-static void write_summary(tkt_stream *stream)
-{
-    takt_trace *trace;
-    takt_status status = tkt_window_snapshot(stream->window, &trace);
-    if (status == TAKT_BAD_STATE)
-        return; /* the window has just ended */
-    if (status == TAKT_OK) {
-        describe(stream, trace);
-        take_steps(stream, trace);
-        status = take_run(stream, trace);
-        if (status == TAKT_OK)
-            status = tkt_trace_finish(trace);
-        if (status == TAKT_OK)
-            status = write_to(stream, trace, stream->to.file.path);
-        if (status == TAKT_OK)
-            status = tkt_file_follow(&stream->to.file, NULL);
-        takt_trace_release(trace);
-    }
-    tkt_mutex_lock(&stream_lock);
-    stream->is_broken = status != TAKT_OK;
-    tkt_mutex_unlock(&stream_lock);
-    if (status != TAKT_OK && stream->to.writer.status == TAKT_OK)
-        tkt_log(TAKT_LOG_ERROR, "cannot write %s: %s", stream->to.file.path,
-                takt_status_text(status));
-    stream->to.writer.status = status;
-}
-
-static void *run_summaries(void *argument)
-{
-    tkt_stream *stream = argument;
-    uint64_t end_ticks;
-    write_summary(stream);
-    while (wait_for_slice(stream, &end_ticks)) {
-        write_summary(stream);
-        stream->pause_ms *= 2;
-        if (stream->pause_ms > MOST_SNAPSHOT_MS)
-            stream->pause_ms = MOST_SNAPSHOT_MS;
-    }
     return NULL;
 }
 
@@ -329,10 +236,20 @@ static takt_status create_trace(tkt_stream *stream, const tkt_saved_options *opt
     return trace->name == TKT_STRTAB_FULL || !trace->run ? TAKT_NO_MEMORY : TAKT_OK;
 }
 
+takt_status tkt_stream_open_writer(const tkt_stream *stream, tkt_file *file,
+                                   tkt_perfetto_pack *pack, tkt_writer *writer)
+{
+    takt_sink sink = tkt_file_sink(file);
+    takt_status status = TAKT_OK;
+    if (!stream->is_plain)
+        status = tkt_perfetto_pack_init(pack, sink, &sink);
+    return status == TAKT_OK ? tkt_writer_init(writer, sink, 0) : status;
+}
+
 static takt_status open_file(tkt_stream *stream)
 {
     takt_status status =
-        open_writer(stream, &stream->to.file, &stream->to.pack, &stream->to.writer);
+        tkt_stream_open_writer(stream, &stream->to.file, &stream->to.pack, &stream->to.writer);
     if (status != TAKT_OK)
         return status;
     tkt_perfetto_open(&stream->to.perfetto, &stream->to.writer, stream->to.trace);
@@ -358,8 +275,9 @@ static takt_status open_stream(tkt_stream *stream, const tkt_saved_options *opti
     if (status == TAKT_OK && !stream->is_summary)
         status = open_file(stream);
     if (status == TAKT_OK)
-        status = tkt_thread_start(&stream->thread, "takt-stream",
-                                  stream->is_summary ? run_summaries : run_slices, stream);
+        status =
+            tkt_thread_start(&stream->thread, "takt-stream",
+                             stream->is_summary ? tkt_stream_run_summaries : run_slices, stream);
     return status;
 }
 
@@ -373,8 +291,8 @@ tkt_stream *tkt_stream_start(const tkt_saved_options *options, const tkt_stream_
         stream->window = window;
         stream->is_summary = options->given.mode == TAKT_MODE_SUMMARY;
         stream->is_plain = options->given.compress == TAKT_OFF;
-        stream->pause_ms = SLICE_MS;
-        stream->all_steps = *cycle->all_steps;
+        stream->pause_ms = TKT_STREAM_PAUSE_MS;
+        stream->simulated_seconds = cycle->all_steps->simulated_seconds;
         stream->to.position = tkt_window_position(window);
         if (open_stream(stream, options, cycle, &error) == TAKT_OK)
             return stream;
@@ -386,16 +304,12 @@ tkt_stream *tkt_stream_start(const tkt_saved_options *options, const tkt_stream_
 
 /* ---- While it goes on, and after ------------------------------------------------------------- */
 
-void tkt_stream_step(tkt_stream *stream, const tkt_step *step)
+void tkt_stream_step(tkt_stream *stream, const tkt_step *step, double simulated_seconds)
 {
-    uint64_t duration_ns = tkt_clock_duration_ns(tkt_window_fit(stream->window)->ns_per_tick,
-                                                 step->end_ns - step->begin_ns);
     tkt_mutex_lock(&stream_lock);
-    tkt_all_steps_add(&stream->all_steps, duration_ns);
-    stream->step_count++;
-    if (stream->is_summary) /* otherwise the file has the steps */
-        tkt_run_add(stream->to.trace->run, duration_ns);
-    tkt_step *copy = stream->is_summary || stream->is_broken ? NULL : TKT_ARRAY_ADD(&stream->steps);
+    stream->simulated_seconds = simulated_seconds;
+    tkt_step *copy =
+        stream->is_broken && !stream->is_summary ? NULL : TKT_ARRAY_ADD(&stream->steps);
     if (copy)
         *copy = *step;
     tkt_mutex_unlock(&stream_lock);
@@ -475,5 +389,6 @@ void tkt_stream_destroy(tkt_stream *stream, bool remove_file)
     tkt_stream_file_fini(&stream->to);
     TKT_ARRAY_FREE(&stream->places.logs);
     TKT_ARRAY_FREE(&stream->steps);
+    TKT_ARRAY_FREE(&stream->fetched);
     tkt_free(stream);
 }

@@ -7,6 +7,7 @@
 #define TKT_PROFILER_STREAM_H
 
 #include "base/file.h"
+#include "base/thread.h"
 #include "export/perfetto.h"
 #include "profiler/options.h"
 #include "profiler/session.h"
@@ -31,8 +32,9 @@ typedef struct tkt_stream_cycle {
 tkt_stream *tkt_stream_start(const tkt_saved_options *options, const tkt_stream_cycle *cycle,
                              tkt_window *window);
 
-/* Adds a recorded step; times are ticks. Any thread. */
-void tkt_stream_step(tkt_stream *stream, const tkt_step *step);
+/* Adds a recorded step; times are ticks. `simulated_seconds` is what the program has declared so
+ * far. Any thread. */
+void tkt_stream_step(tkt_stream *stream, const tkt_step *step, double simulated_seconds);
 
 /* Announces that the recording ends at `ticks`, and returns at once. The window may be ended then.
  * NULL is ignored. */
@@ -153,5 +155,44 @@ void tkt_stream_write_phases(tkt_stream_file *to, bool is_last);
 uint32_t tkt_stream_string(tkt_stream_file *to, const char *bytes, size_t size);
 
 void tkt_stream_file_fini(tkt_stream_file *to);
+
+/* ======== Inside a stream ======== */
+
+#define TKT_STREAM_PAUSE_MS 100 /* between slices, and at first between snapshots */
+
+struct tkt_stream {
+    tkt_window *window;
+    tkt_seal_places places;
+    uint64_t facts_ns;    /* time at which facts were last written */
+    uint64_t facts_bytes; /* size of the file then */
+    uint32_t pause_ms;    /* before the next slice or snapshot */
+    bool is_summary;
+    bool is_plain;  /* packets are not compressed */
+    bool is_broken; /* set with the lock: a stream of spans has stopped for good, or the latest
+                     * snapshot is not written */
+    tkt_thread thread;
+    tkt_stream_file to;
+    TKT_ARRAY_OF(tkt_step) fetched; /* steps not yet taken; times are ticks */
+
+    uint64_t end_ticks; /* with the lock, and so is the rest; 0: the recording goes on */
+    double simulated_seconds;
+    TKT_ARRAY_OF(tkt_step) steps; /* the program's latest ones; times are ticks */
+};
+
+/* Moves the steps that have ended by `until_ns` into the file or, for a summary, its trace. */
+void tkt_stream_take_steps(tkt_stream *stream, uint64_t until_ns);
+
+/* Waits for the time of the next slice or snapshot. False if the recording has ended. */
+bool tkt_stream_wait(tkt_stream *stream, uint64_t *end_ticks);
+
+/* Opens a writer of whole packets to a file. */
+takt_status tkt_stream_open_writer(const tkt_stream *stream, tkt_file *file,
+                                   tkt_perfetto_pack *pack, tkt_writer *writer);
+
+/* Sets whether the stream is broken. */
+void tkt_stream_set_broken(tkt_stream *stream, bool is_broken);
+
+/* stream_summary.c: the thread of a stream of a summary. */
+void *tkt_stream_run_summaries(void *stream);
 
 #endif

@@ -223,6 +223,10 @@ static takt_status show(tkt_document *document, const tkt_device_uses *uses)
         tkt_document_add_fact(document, "simulated_seconds_per_step", "Simulated seconds per step",
                               TKT_CELL_NUMBER,
                               (tkt_cell){.d = document->trace->all_steps.simulated_seconds});
+    if (document->trace->facts.step_count > document->trace->steps.count)
+        tkt_document_add_note(document, "Recorded steps are the first %llu of %llu.",
+                              (unsigned long long)document->trace->steps.count,
+                              (unsigned long long)document->trace->facts.step_count);
     if (document->trace->all_steps.stats.count > 0)
         tkt_document_add_note(document,
                               "All steps are those of the run up to the end of this recording; "

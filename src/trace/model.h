@@ -287,6 +287,9 @@ typedef struct tkt_device_memory {
     uint64_t          pool_used_bytes;
 } tkt_device_memory;
 
+/* Steps of a recording that are kept one by one; further ones only count. */
+#define TKT_MOST_STEPS (UINT32_C(1) << 20)
+
 /* A recorded step. Separate from takt_step_info, which has the same fields but may grow. */
 typedef struct tkt_step {
     uint64_t number;

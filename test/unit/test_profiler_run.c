@@ -216,6 +216,20 @@ TEST(the_file_has_the_run)
     takt_trace_release(trace);
 }
 
+/* The recorded steps, in the facts and one by one. */
+static void assert_steps(const takt_trace *trace, uint64_t first, uint64_t count)
+{
+    assert_int_equal(trace->facts.first_step, first);
+    assert_int_equal(trace->facts.step_count, count);
+    assert_int_equal(trace->steps.count, count);
+    for (size_t i = 0; i < count; i++) {
+        const tkt_step *step = &trace->steps.items[i];
+        assert_int_equal(step->number, first + i);
+        assert_int_equal(step->end_ns - step->begin_ns, duration_of(first + i));
+        assert_true(step->end_ns <= trace->facts.end_ns);
+    }
+}
+
 /* What a program leaves that is killed while it records: the run before, and the steps since. */
 static void assert_partial_run(takt_mode mode)
 {
@@ -230,10 +244,10 @@ static void assert_partial_run(takt_mode mode)
         takt_trace_release(trace);
         tkt_thread_pause_ms(10);
         trace = open_file(".partial.pftrace");
-        is_whole = trace && trace->all_steps.stats.count == 430 &&
-                   (mode == TAKT_MODE_SUMMARY || trace->steps.count == 30);
+        is_whole = trace && trace->all_steps.stats.count == 430;
     }
     assert_run(trace, 430);
+    assert_steps(trace, 400, 30);
     assert_int_equal(trace->run->window_count, 1);
     assert_window(trace, 0, 400, 429);
     assert_int_equal(trace->run->slowest[0].number, 417);
@@ -250,6 +264,132 @@ TEST(a_stream_continues_the_run_with_its_steps)
 TEST(a_streamed_summary_has_the_run)
 {
     assert_partial_run(TAKT_MODE_SUMMARY);
+}
+
+/* Each file that the stream leaves in passing agrees with itself: its steps, its run and its scopes
+ * are those of one moment. */
+static void assert_moments(takt_mode mode)
+{
+    takt_profiler_options options = into_folder((takt_schedule){.wait = 5, .active = 10000000});
+    options.stream = true;
+    options.mode = mode;
+    takt_profiler *profiler = started(&options);
+    uint64_t step = 0, seen = 0;
+    for (int moments = 0; moments < 4; step += 10) {
+        for (uint64_t i = step; i < step + 10; i++) {
+            TAKT_SCOPE("work");
+            pass_ns(duration_of(i));
+            assert_int_equal(takt_profiler_step(profiler), TAKT_OK);
+        }
+        takt_trace *trace = open_file(".partial.pftrace");
+        if (trace && trace->facts.step_count > seen) {
+            seen = trace->facts.step_count;
+            assert_steps(trace, 5, seen);
+            assert_run(trace, 5 + seen);
+            moments++;
+        }
+        takt_trace_release(trace);
+        tkt_thread_pause_ms(1);
+    }
+    takt_profiler_stop(profiler);
+    takt_profiler_destroy(profiler);
+}
+
+TEST(a_stream_agrees_with_itself_at_any_moment)
+{
+    assert_moments(TAKT_MODE_TRACE);
+}
+
+TEST(a_streamed_summary_agrees_with_itself_at_any_moment)
+{
+    assert_moments(TAKT_MODE_SUMMARY);
+}
+
+/* The steps that the file has up to `size` bytes; all of it must agree. */
+static uint64_t assert_cut(const char *path, size_t size)
+{
+    takt_trace *trace;
+    assert_int_equal(truncate(path, (off_t)size), 0);
+    assert_int_equal(takt_trace_open(path, &trace, NULL), TAKT_OK);
+    uint64_t count = trace->steps.count;
+    if (trace->run) {
+        assert_steps(trace, 5, count);
+        assert_run(trace, 5 + count);
+    }
+    takt_trace_release(trace);
+    return count;
+}
+
+TEST(a_stream_agrees_with_itself_wherever_it_is_cut)
+{
+    takt_profiler_options options = into_folder((takt_schedule){.wait = 5, .active = 10000000});
+    options.stream = true;
+    options.compress = TAKT_OFF;
+    takt_profiler *profiler = started(&options);
+    make_steps(profiler, 0, 2005);
+    const char *path = in_folder(folder, "test.0.partial.pftrace");
+    uint64_t seen = 0;
+    while (seen < 2000) {
+        tkt_thread_pause_ms(10);
+        takt_trace *trace = open_file(".partial.pftrace");
+        seen = trace ? trace->steps.count : 0;
+        takt_trace_release(trace);
+    }
+    rename(path, in_folder(folder, "cut"));
+    for (size_t size = tkt_file_bytes(in_folder(folder, "cut")); size > 1009; size -= 1009) {
+        uint64_t count = assert_cut(in_folder(folder, "cut"), size);
+        assert_true(count <= seen);
+        seen = count;
+    }
+    assert_true(seen < 100);
+    takt_profiler_stop(profiler);
+    takt_profiler_destroy(profiler);
+}
+
+TEST(simulated_time_that_is_declared_late_is_streamed)
+{
+    for (int mode = TAKT_MODE_TRACE; mode <= TAKT_MODE_SUMMARY; mode++) {
+        takt_profiler_options options = into_folder((takt_schedule){.active = 100, .repeat = 1});
+        options.stream = true;
+        options.mode = (takt_mode)mode;
+        takt_profiler *profiler = started(&options);
+        assert_int_equal(takt_profiler_step_time(profiler, 0.25), TAKT_OK);
+        make_steps(profiler, 0, 3);
+        for (bool is_there = false; !is_there;) {
+            tkt_thread_pause_ms(10);
+            takt_trace *trace = open_file(".partial.pftrace");
+            is_there = trace && trace->all_steps.stats.count == 3;
+            if (is_there)
+                assert_true(trace->all_steps.simulated_seconds == 0.25);
+            takt_trace_release(trace);
+        }
+        takt_profiler_destroy(profiler);
+    }
+}
+
+/* ---- More steps than are kept one by one ----------------------------------------------------- */
+
+TEST(more_steps_than_are_kept_are_counted)
+{
+    const uint64_t count = TKT_MOST_STEPS + 10;
+    takt_profiler_options options = into_folder((takt_schedule){.active = 10000000});
+    options.mode = TAKT_MODE_SUMMARY;
+    takt_profiler *profiler = started(&options);
+    make_steps(profiler, 0, count);
+    takt_profiler_stop(profiler);
+    takt_profiler_destroy(profiler);
+    takt_trace *back = open_file(".pftrace");
+    assert_non_null(back);
+    const takt_trace *both[] = {traces.items[0], back};
+    for (int i = 0; i < 2; i++) {
+        assert_int_equal(both[i]->steps.count, TKT_MOST_STEPS);
+        assert_int_equal(both[i]->facts.step_count, count);
+        assert_int_equal(both[i]->all_steps.stats.count, count);
+    }
+    char *text = steps_report(back);
+    assert_non_null(strstr(text, "Recorded steps are the first 1048576 of 1048586."));
+    tkt_free(text);
+    takt_trace_release(back);
 }
 
 TEST_MAIN_EACH(set_up, tear_down)
