@@ -139,6 +139,20 @@ void tkt_keeping_begin(tkt_cycle *cycle, const tkt_window *window);
 void tkt_keeping_end(const tkt_cycle *cycle, uint64_t end_ticks);
 void tkt_keeping_done(tkt_cycle *cycle);
 
+/* A change to the run of a profiler, which the file has. */
+typedef struct tkt_run_change {
+    enum { TKT_RUN_BEGINS, TKT_RUN_STEP, TKT_RUN_WINDOW } kind;
+    uint64_t duration_ns; /* of the step */
+    double   simulated_seconds; /* per step */
+    uint64_t first; /* step of the window, */
+    uint64_t count; /* and how many it has */
+} tkt_run_change;
+
+/* Note a change in the file, and that the run is over. The file has one run at a time: that of the
+ * first profiler with crash_safe, then of the next one that starts. */
+void tkt_keeping_change_run(const tkt_saved_options *options, const tkt_run_change *change);
+void tkt_keeping_end_run(const tkt_saved_options *options);
+
 /* ======== Printing ======== */
 
 /* Printing to standard output or standard error, in order with the program's own output there. */

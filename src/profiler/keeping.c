@@ -8,6 +8,7 @@
 #include "cuda/store.h"
 #include "profiler/session.h"
 #include "record/mapping.h"
+#include "trace/recovery.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -62,6 +63,63 @@ static tkt_mapping_part devices_wanted(const takt_profiler_options *options)
     return (tkt_mapping_part){0, sizeof(tkt_store_chunk), (uint32_t)count};
 }
 
+/* ---- The run --------------------------------------------------------------------------------- */
+
+static const tkt_saved_options *run_owner; /* atomic; of the profiler whose run the file has */
+static uint32_t run_number;                /* only the owner uses it */
+
+/* True if the file has the run of this profiler. */
+static bool owns_run(const tkt_saved_options *options)
+{
+    return __atomic_load_n(&run_owner, __ATOMIC_ACQUIRE) == options;
+}
+
+static bool claim_run(const tkt_saved_options *options)
+{
+    const tkt_saved_options *none = NULL;
+    /* acquire: pairs with the release in tkt_keeping_end_run() */
+    return __atomic_compare_exchange_n(&run_owner, &none, options, false, __ATOMIC_ACQUIRE,
+                                       __ATOMIC_RELAXED);
+}
+
+static void change(tkt_kept_run *run, const tkt_run_change *change)
+{
+    switch (change->kind) {
+    case TKT_RUN_BEGINS:
+        run->number = run_number;
+        run->all_steps = (tkt_all_steps){.simulated_seconds = change->simulated_seconds};
+        tkt_stats_init(&run->all_steps.stats);
+        tkt_run_clear(&run->steps);
+        break;
+    case TKT_RUN_STEP:
+        run->all_steps.simulated_seconds = change->simulated_seconds;
+        tkt_all_steps_add(&run->all_steps, change->duration_ns);
+        tkt_run_add(&run->steps, change->duration_ns);
+        break;
+    case TKT_RUN_WINDOW:
+        tkt_run_add_window(&run->steps, change->first, change->count);
+        break;
+    }
+}
+
+void tkt_keeping_change_run(const tkt_saved_options *options, const tkt_run_change *how)
+{
+    if (!options->given.crash_safe || !tkt_mapping())
+        return;
+    if (how->kind == TKT_RUN_BEGINS && claim_run(options))
+        run_number++;
+    for (uint32_t copy = 0; copy < 2 && owns_run(options); copy++) {
+        change(tkt_mapping_run(copy), how);
+        tkt_mapping_run_is_whole(copy);
+    }
+}
+
+void tkt_keeping_end_run(const tkt_saved_options *options)
+{
+    if (owns_run(options))
+        __atomic_store_n(&run_owner, NULL, __ATOMIC_RELEASE);
+}
+
 /* ---- The file -------------------------------------------------------------------------------- */
 
 takt_status tkt_keeping_start(tkt_saved_options *options)
@@ -75,7 +133,7 @@ takt_status tkt_keeping_start(tkt_saved_options *options)
                  tkt_process_id());
         const tkt_mapping_part devices = devices_wanted(&options->given);
         status = tkt_mapping_create(path, options->given.max_memory_bytes, &devices,
-                                    options->given.name, &error);
+                                    sizeof(tkt_kept_run), options->given.name, &error);
     }
     if (status != TAKT_OK)
         tkt_log(TAKT_LOG_ERROR,
@@ -99,6 +157,7 @@ void tkt_keeping_begin(tkt_cycle *cycle, const tkt_window *window)
         .with_flops = options->with_flops,
         .rank = options->rank,
         .world_size = options->world_size,
+        .run = owns_run(cycle->options) ? run_number : 0,
         .devices = window->wish.devices,
         .first_correlation = window->devices.first_correlation,
         .whole_graphs = window->wish.whole_graphs,

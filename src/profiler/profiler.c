@@ -11,7 +11,7 @@
 #include <math.h>
 #include <stdio.h>
 
-#define LONGEST_WAIT_MS 10000u              /* exit() waits for a thread inside step or stop */
+#define LONGEST_WAIT_MS 10000u /* exit() waits for a thread inside step or stop */
 
 /* ---- One thread at a time -------------------------------------------------------------------- */
 
@@ -87,6 +87,11 @@ static void end_step(takt_profiler *profiler, uint64_t now)
     uint64_t duration_ns = tkt_clock_duration_ns(profiler->fit.ns_per_tick, ticks);
     tkt_all_steps_add(&profiler->all_steps, duration_ns);
     tkt_run_add(&profiler->run, duration_ns);
+    tkt_keeping_change_run(
+        &profiler->options,
+        &(tkt_run_change){.kind = TKT_RUN_STEP,
+                          .duration_ns = duration_ns,
+                          .simulated_seconds = profiler->all_steps.simulated_seconds});
     if (profiler->cycle)
         add_step_to_cycle(profiler, now);
 }
@@ -164,6 +169,9 @@ static takt_status begin(takt_profiler *profiler)
     profiler->all_steps = (tkt_all_steps){.simulated_seconds = simulated_seconds};
     tkt_stats_init(&profiler->all_steps.stats);
     tkt_run_clear(&profiler->run);
+    tkt_keeping_change_run(
+        &profiler->options,
+        &(tkt_run_change){.kind = TKT_RUN_BEGINS, .simulated_seconds = simulated_seconds});
     profiler->action = TKT_STOPPED;
     tkt_profiler_go_to(profiler, takt_schedule_action(&profiler->options.given.schedule, 0), 0);
     synchronize(profiler);
@@ -267,6 +275,7 @@ static void save_all(takt_profiler *profiler)
     tkt_profiler_go_to(profiler, TKT_STOPPED, now);
     check_end(profiler);
     tkt_worker_wait(&profiler->worker);
+    tkt_keeping_end_run(&profiler->options);
 }
 
 static void view(const takt_profiler *profiler)

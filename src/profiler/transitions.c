@@ -142,6 +142,9 @@ static void save(takt_profiler *profiler, takt_action next, uint64_t now)
     cycle->window = profiler->window;
     cycle->all_steps = profiler->all_steps;
     tkt_run_add_window(&profiler->run, cycle->first_step, cycle->step_count);
+    tkt_keeping_change_run(&profiler->options, &(tkt_run_change){.kind = TKT_RUN_WINDOW,
+                                                                 .first = cycle->first_step,
+                                                                 .count = cycle->step_count});
     cycle->run = tkt_run_copy(&profiler->run);
     if (!cycle->run)
         tkt_cycle_note(cycle, TAKT_NO_MEMORY);

@@ -51,7 +51,7 @@ static uint32_t count_logs(void)
     return processors > (long)MOST_LOGS / 2 ? MOST_LOGS : 2 * (uint32_t)processors;
 }
 
-static tkt_mapping_head plan(uint64_t bytes, const tkt_mapping_part *devices)
+static tkt_mapping_head plan(uint64_t bytes, const tkt_mapping_part *devices, size_t run_bytes)
 {
     tkt_mapping_head head = {
         .version = TKT_MAPPING_VERSION,
@@ -71,6 +71,7 @@ static tkt_mapping_head plan(uint64_t bytes, const tkt_mapping_part *devices)
     head.names = add_part(&end, 1, TKT_MAPPING_NAME_BYTES);
     head.chunks = add_part(&end, sizeof(tkt_chunk), chunks);
     head.devices = add_part(&end, devices->item_bytes, devices->count);
+    head.run = add_part(&end, run_bytes, 2);
     head.file_bytes = end;
     snprintf(head.clock, sizeof head.clock, "%s", tkt_clock_name());
     return head;
@@ -94,7 +95,7 @@ static void add_text(tkt_mapping_kind kind, const void *facts, size_t facts_byte
                      const tkt_text *texts, size_t count);
 
 takt_status tkt_mapping_create(const char *path, uint64_t bytes, const tkt_mapping_part *devices,
-                               const char *run, takt_error *error)
+                               size_t run_bytes, const char *name, takt_error *error)
 {
     if (tkt_mapping()) {
         if (bytes > most_bytes)
@@ -105,7 +106,7 @@ takt_status tkt_mapping_create(const char *path, uint64_t bytes, const tkt_mappi
                 file_name, (unsigned long)(most_bytes >> 20), (unsigned long)(bytes >> 20));
         return TAKT_OK;
     }
-    tkt_mapping_head head = plan(bytes, devices);
+    tkt_mapping_head head = plan(bytes, devices, run_bytes);
     void *memory;
     takt_status status = tkt_shared_create(path, ".crash", head.file_bytes, file_name,
                                            sizeof file_name, &memory, error);
@@ -118,8 +119,8 @@ takt_status tkt_mapping_create(const char *path, uint64_t bytes, const tkt_mappi
     memset(chunks, 0, all < WARM_BYTES ? all : WARM_BYTES);
     tkt_pool_map(chunks, head.chunks.count, (uint32_t)(bytes / TKT_CHUNK_BYTES));
     __atomic_store_n(&tkt_mapping_active, memory, __ATOMIC_RELEASE);
-    const tkt_text name = {run, strlen(run)};
-    add_text(TKT_MAPPING_RUN, NULL, 0, &name, 1);
+    const tkt_text text = {name, strlen(name)};
+    add_text(TKT_MAPPING_RUN, NULL, 0, &text, 1);
     tkt_site_visit(tkt_mapping_add_site, tkt_mapping_add_text);
     tkt_stack_visit(tkt_mapping_add_stack);
     tkt_mapping_barrier();
@@ -346,6 +347,19 @@ void tkt_mapping_add_step(uint64_t number, uint64_t begin_ticks, uint64_t end_ti
     step->end_ticks = end_ticks;
     tkt_mapping_barrier();
     __atomic_store_n(&step->number, number + 1, __ATOMIC_RELEASE);
+}
+
+void *tkt_mapping_run(uint32_t copy)
+{
+    tkt_mapping_head *head = tkt_mapping();
+    return head ? at(head, &head->run, copy) : NULL;
+}
+
+void tkt_mapping_run_is_whole(uint32_t copy)
+{
+    tkt_mapping_barrier();
+    __atomic_store_n(&tkt_mapping()->whole_run, copy + 1, __ATOMIC_RELEASE);
+    tkt_mapping_barrier();
 }
 
 /* ======== Summaries ======== */

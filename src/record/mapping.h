@@ -16,7 +16,7 @@
 #include "record/scope.h"
 
 #define TKT_MAPPING_MAGIC      UINT64_C(0x45464153544B4154) /* "TAKTSAFE" in the file */
-#define TKT_MAPPING_VERSION    2u
+#define TKT_MAPPING_VERSION    3u
 #define TKT_MAPPING_WINDOWS    16u
 #define TKT_MAPPING_LOSSES     32u
 #define TKT_MAPPING_STEPS      65536u
@@ -40,7 +40,7 @@ typedef struct tkt_mapping_window {
     uint32_t      whole_graphs;
     uint32_t      rank;
     uint32_t      world_size;
-    uint32_t      reserved;
+    uint32_t      run; /* number of its profiler's run; 0: the file does not have that run */
     char          backend[128]; /* that timed devices; "": none */
     uint64_t      begin_ticks;
     uint64_t      end_ticks;
@@ -145,6 +145,8 @@ typedef struct tkt_mapping_head {
     uint64_t chunks_lost;  /* chunks that are not in the file */
     uint64_t folds_lost;   /* folds of summaries for which there was no room */
     uint64_t losses[TKT_MAPPING_LOSSES]; /* of events without a log */
+    tkt_mapping_part run; /* two copies of the steps of a run: trace/recovery.h */
+    uint64_t whole_run;   /* number of the copy that is whole, + 1; 0: neither */
 } tkt_mapping_head;
 
 /* The mapping that this process writes to; NULL: none. Read it with tkt_mapping(). */
@@ -157,11 +159,11 @@ static inline tkt_mapping_head *tkt_mapping(void)
 }
 
 /* Makes the file PATH.crash, or PATH-2.crash and so on, with room for `bytes` of chunks. From now
- * on the recorder puts everything into it; `devices` is the extra part for devices. Call it once
- * per process. The file is removed at exit, unless a cycle is not saved. If the process has a file
+ * on the recorder puts everything into it; `devices` is the extra part for devices, `run_bytes` the
+ * size of a run. Call it once per process. The file is removed at exit, unless a cycle is not saved. If the process has a file
  * already, that stays in use: returns TAKT_OK, and logs a warning if it has less room. */
 takt_status tkt_mapping_create(const char *path, uint64_t bytes, const tkt_mapping_part *devices,
-                               const char *run, takt_error *error);
+                               size_t run_bytes, const char *name, takt_error *error);
 
 /* The memory of devices' chunks, and their number; NULL: there is no file. */
 void *tkt_mapping_devices(uint32_t *count);
@@ -192,6 +194,11 @@ void tkt_mapping_end_window(uint32_t number, uint64_t end_ticks);
 void tkt_mapping_close_window(uint32_t number); /* it is saved, or unwanted */
 
 void tkt_mapping_add_step(uint64_t number, uint64_t begin_ticks, uint64_t end_ticks);
+
+/* A copy of the run, 0 or 1; NULL: there is no file. One copy at a time is changed, and then declared
+ * whole, so the process may die at any instant. */
+void *tkt_mapping_run(uint32_t copy);
+void tkt_mapping_run_is_whole(uint32_t copy);
 
 /* Keeps the order of stores before and after it: in the file, not for other threads. */
 static inline void tkt_mapping_barrier(void)

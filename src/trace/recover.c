@@ -57,7 +57,8 @@ static takt_status check_head(tkt_recovery *r, const char *path, takt_error *err
         !fits(r, &head->steps, sizeof(tkt_mapping_step)) ||
         !fits(r, &head->logs, sizeof(tkt_mapping_log)) || !fits(r, &head->names, 1) ||
         !fits(r, &head->chunks, sizeof(tkt_chunk)) ||
-        !fits(r, &head->devices, sizeof(tkt_store_chunk)))
+        !fits(r, &head->devices, sizeof(tkt_store_chunk)) ||
+        !fits(r, &head->run, sizeof(tkt_kept_run)))
         return tkt_error_set(error, TAKT_BAD_TRACE, "%s: the file is cut off or damaged", path);
     return TAKT_OK;
 }
@@ -164,6 +165,44 @@ static takt_status read_steps(const tkt_recovery *r, const tkt_seal_window *wind
     return TAKT_OK;
 }
 
+/* True if a program can have left this run. */
+static bool is_run(const tkt_kept_run *kept)
+{
+    const tkt_run_steps *steps = &kept->steps;
+    return steps->shift < 64 && steps->step_count >> steps->shift <= TKT_RUN_PARTS &&
+           tkt_run_part_count(steps) <= TKT_RUN_PARTS && steps->slowest_count <= TKT_RUN_SLOWEST &&
+           steps->window_count <= TKT_RUN_WINDOWS &&
+           kept->all_steps.stats.count == steps->step_count;
+}
+
+/* Adds the steps of the whole run, if the file has those of the last cycle's run. The program may
+ * have died before the run got the last step, or the last cycle's window. */
+static takt_status read_run(const tkt_recovery *r, const cycles *from, takt_trace *trace)
+{
+    const tkt_mapping_part *part = &r->head.run;
+    if (from->last.run == 0 || r->head.whole_run == 0 || r->head.whole_run > part->count)
+        return TAKT_OK;
+    const tkt_kept_run *kept = tkt_recovery_item(r, part, r->head.whole_run - 1);
+    if (kept->number != from->last.run || !is_run(kept))
+        return TAKT_OK;
+    tkt_run_steps *run = trace->run = tkt_run_copy(&kept->steps);
+    if (!run)
+        return TAKT_NO_MEMORY;
+    trace->all_steps = kept->all_steps;
+    for (size_t i = 0; i < trace->steps.count; i++) {
+        const tkt_step *step = &trace->steps.items[i];
+        if (step->number != run->step_count)
+            continue;
+        tkt_run_add(run, step->end_ns - step->begin_ns);
+        tkt_all_steps_add(&trace->all_steps, step->end_ns - step->begin_ns);
+    }
+    uint64_t first = from->last.first_step;
+    bool has_window = run->window_count && run->windows[run->window_count - 1].last >= first;
+    if (!has_window && run->step_count > first)
+        tkt_run_add_window(run, first, run->step_count - first);
+    return TAKT_OK;
+}
+
 static void see_steps(tkt_recovery *r)
 {
     for (uint32_t i = 0; i < r->head.steps.count; i++) {
@@ -219,7 +258,8 @@ static takt_status fill_facts(const tkt_recovery *r, const cycles *from,
     facts->clock_uncertainty_ns = window->fit.uncertainty_ns;
     trace->memory.window_begin_bytes = first->memory_bytes;
     fill_losses(r, from, trace);
-    return read_steps(r, window, trace);
+    takt_status status = read_steps(r, window, trace);
+    return status == TAKT_OK ? read_run(r, from, trace) : status;
 }
 
 /* Joins calls and activities, and marks launches whose activities are missing. */

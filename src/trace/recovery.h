@@ -6,6 +6,14 @@
 #include "base/containers.h"
 #include "cuda/store.h"
 #include "record/mapping.h"
+#include "trace/model.h"
+
+/* The steps of a run, as the file has them. */
+typedef struct tkt_kept_run {
+    uint64_t      number; /* of the run, in this file; from 1 */
+    tkt_all_steps all_steps;
+    tkt_run_steps steps;
+} tkt_kept_run;
 
 /* The registries and logs of the process that died. For the running process, tkt_seal() reads the
  * registries themselves. */

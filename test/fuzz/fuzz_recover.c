@@ -13,7 +13,8 @@
 #include <string.h>
 
 #define HEAD_BYTES 8192u /* of the file, before its first part */
-#define CUT        8     /* as a part: the file ends there */
+#define CUT        8     /* as an entry's part: the file ends there */
+#define RUN        9     /* the same: the run, which is the last part of the file */
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size);
 
@@ -23,7 +24,7 @@ typedef struct crash_file {
     uint8_t *bytes;
     size_t size;
     size_t names_used;
-    tkt_mapping_part parts[8]; /* the head, and the others in their order in it */
+    tkt_mapping_part parts[9]; /* the head, and the others in their order in it */
 } crash_file;
 
 /* An entry of an input; its payload follows. */
@@ -37,19 +38,20 @@ typedef struct entry {
 static const struct {
     uint32_t item_bytes;
     uint32_t count;
-} layout[8] = {{HEAD_BYTES, 1},
+} layout[9] = {{HEAD_BYTES, 1},
                {sizeof(tkt_mapping_window), 2},
                {sizeof(tkt_task), 4},
                {sizeof(tkt_mapping_step), 4},
                {sizeof(tkt_mapping_log), 2},
                {1, 8192},
                {sizeof(tkt_chunk), 6},
-               {sizeof(tkt_store_chunk), 1}};
+               {sizeof(tkt_store_chunk), 1},
+               {sizeof(tkt_kept_run), 2}};
 
 static crash_file empty_file(void)
 {
     crash_file file = {.size = 0};
-    for (size_t i = 0; i < 8; i++) {
+    for (size_t i = 0; i < 9; i++) {
         file.parts[i] = (tkt_mapping_part){file.size, layout[i].item_bytes, layout[i].count};
         file.size += ((size_t)layout[i].item_bytes * layout[i].count + 7) / 8 * 8;
     }
@@ -66,6 +68,8 @@ static crash_file empty_file(void)
                                                          .names = file.parts[5],
                                                          .chunks = file.parts[6],
                                                          .devices = file.parts[7],
+                                                         .run = file.parts[8],
+                                                         .whole_run = 1,
                                                          .slot_bytes = sizeof(takt_record),
                                                          .frame_bytes = sizeof(takt_frame),
                                                          .max_depth = TKT_MAX_DEPTH,
@@ -88,8 +92,8 @@ static void add_name(crash_file *file, uint32_t kind, const uint8_t *payload, si
 static void add(crash_file *file, const entry *what, const uint8_t *payload, size_t size)
 {
     size_t offset = what->low + 256u * what->high;
-    const tkt_mapping_part *part = &file->parts[what->part % CUT];
-    if (what->part % (CUT + 1) == CUT) {
+    const tkt_mapping_part *part = &file->parts[what->part == RUN ? 8 : what->part % CUT];
+    if (what->part != RUN && what->part % (CUT + 1) == CUT) {
         file->size = file->size * offset / 65536;
     } else if (part == &file->parts[5]) {
         add_name(file, what->item, payload, size);

@@ -12,6 +12,7 @@ import sys
 HEAD, PARTS = 24, 7  # where the head says where the other parts are, and how many there are
 COUNTS = {1: 2, 2: 4, 3: 4, 4: 2, 6: 6, 7: 1}
 LOGS, NAMES, CHUNKS, DEVICES = 4, 5, 6, 7
+RUN, RUN_AT = 9, 472  # the part, and where the head says where it is
 MOST_OF_ITEM = {CHUNKS: 1500, DEVICES: 600}  # bytes
 LOG_IS_USED, CHUNK_LOG = 268, 52  # where an item says so
 IS_FOLD = 0x80000000
@@ -56,7 +57,8 @@ def main():
         data = file.read()
     out = sys.stdout.buffer
     losses_at = 24 + 16 * PARTS
-    for entry in entries(0, 0, bytes(losses_at) + data[losses_at:8192]):
+    head = bytes(losses_at) + data[losses_at:RUN_AT] + bytes(16) + data[RUN_AT + 16:8192]
+    for entry in entries(0, 0, head):
         out.write(entry)
     for part in range(1, PARTS + 1):
         at, size, count = struct.unpack_from("<QII", data, HEAD + 16 * (part - 1))
@@ -72,6 +74,10 @@ def main():
         for number, item in enumerate(wanted):
             for entry in entries(part, number, item[:MOST_OF_ITEM.get(part)]):
                 out.write(entry)
+    at, size, count = struct.unpack_from("<QII", data, RUN_AT)
+    for number in range(count):
+        for entry in entries(RUN, number, data[at + number * size:at + (number + 1) * size]):
+            out.write(entry)
 
 
 main()

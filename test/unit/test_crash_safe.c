@@ -461,6 +461,126 @@ static void stop_and_exit(void)
     exit(0);
 }
 
+/* ---- The whole run --------------------------------------------------------------------------- */
+
+static void make_steps(takt_profiler *profiler, int count)
+{
+    for (int i = 0; i < count; i++) {
+        test_ticks += 1000 + (uint64_t)(takt_profiler_step_number(profiler) == 3) * 50000;
+        takt_profiler_step(profiler);
+    }
+}
+
+static takt_profiler *start_to_step(takt_mode mode)
+{
+    tkt_clock_fake(read_test_ticks);
+    return start((takt_profiler_options){
+        .schedule = {.wait = 10, .warmup = 2, .active = 20}, .mode = mode, .background = TAKT_OFF});
+}
+
+static void die_in_third_cycle(void)
+{
+    make_steps(start_to_step(TAKT_MODE_TRACE), 2 * 32 + 17);
+}
+
+static void die_in_third_summary(void)
+{
+    takt_profiler *profiler = start_to_step(TAKT_MODE_SUMMARY);
+    takt_profiler_step_time(profiler, 0.5);
+    make_steps(profiler, 2 * 32 + 17);
+}
+
+static void die_in_second_run(void)
+{
+    takt_profiler *profiler = start_to_step(TAKT_MODE_SUMMARY);
+    make_steps(profiler, 100);
+    takt_profiler_stop(profiler);
+    takt_profiler_start(profiler);
+    make_steps(profiler, 17);
+}
+
+static void die_beside_another(void)
+{
+    takt_profiler *first = start_to_step(TAKT_MODE_SUMMARY);
+    takt_profiler *second = start_to_step(TAKT_MODE_TRACE);
+    make_steps(first, 3);
+    make_steps(second, 17);
+}
+
+static void check_run(void (*record)(void), uint64_t steps, uint64_t windows)
+{
+    in_child(record);
+    takt_trace *trace = recover();
+    assert_int_equal(trace->all_steps.stats.count, steps);
+    assert_int_equal(trace->all_steps.stats.total_ns, steps * 1000 + 50000);
+    assert_non_null(trace->run);
+    assert_int_equal(trace->run->step_count, steps);
+    assert_int_equal(trace->run->slowest[0].number, 3);
+    assert_int_equal(trace->run->slowest[0].duration_ns, 51000);
+    assert_int_equal(trace->run->window_count, windows);
+    for (uint64_t i = 0; i < windows; i++) {
+        assert_int_equal(trace->run->windows[i].first, 32 * i + 12);
+        assert_int_equal(trace->run->windows[i].last, i + 1 < windows ? 32 * i + 31 : steps - 1);
+    }
+    assert_int_equal(trace->steps.count, steps - 32 * (windows - 1) - 12);
+    assert_int_equal(trace->facts.step_count, trace->steps.count);
+    assert_true(trace->all_steps.simulated_seconds == (record == die_in_third_summary ? 0.5 : 0));
+    done(trace);
+}
+
+TEST(the_whole_run_is_there)
+{
+    check_run(die_in_third_cycle, 81, 3);
+    check_run(die_in_third_summary, 81, 3);
+    check_run(die_in_second_run, 17, 1);
+}
+
+/* The process dies while it changes the first copy: the second one is whole. */
+static void die_within_a_change(void)
+{
+    make_steps(start_to_step(TAKT_MODE_SUMMARY), 17);
+    memset(tkt_mapping_run(0), 0xFF, 1000);
+}
+
+/* It dies after the step, before the run gets it. */
+static void die_before_a_change(void)
+{
+    make_steps(start_to_step(TAKT_MODE_SUMMARY), 16);
+    tkt_mapping_add_step(16, test_ticks, test_ticks + 1000);
+}
+
+TEST(the_run_is_whole_wherever_the_process_dies)
+{
+    check_run(die_within_a_change, 17, 1);
+    check_run(die_before_a_change, 17, 1);
+}
+
+static void damage_the_run(void)
+{
+    make_steps(start_to_step(TAKT_MODE_SUMMARY), 17);
+    for (uint32_t copy = 0; copy < 2; copy++)
+        ((uint64_t *)tkt_mapping_run(copy))[1] = 16; /* the number of all steps */
+}
+
+TEST(a_damaged_run_is_left_out)
+{
+    in_child(damage_the_run);
+    takt_trace *trace = recover();
+    assert_null(trace->run);
+    assert_int_equal(trace->all_steps.stats.count, 5);
+    done(trace);
+}
+
+/* Only one profiler's run is in the file. */
+TEST(the_run_of_another_profiler_is_not_taken)
+{
+    in_child(die_beside_another);
+    takt_trace *trace = recover();
+    assert_null(trace->run);
+    assert_int_equal(trace->all_steps.stats.count, 5);
+    done(trace);
+}
+
 TEST(a_clean_exit_removes_the_file)
 {
     glob_t files;
