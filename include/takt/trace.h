@@ -88,7 +88,9 @@ typedef enum takt_ending {
     TAKT_ENDING_WHOLE,
     TAKT_ENDING_KILLED, /* a streamed or recovered file of a program that was killed, ended without
                          * takt_profiler_stop(), or still runs */
-    TAKT_ENDING_CUT     /* the file was complete, but its end is missing */
+    TAKT_ENDING_CUT,    /* the file was complete, but its end is missing */
+    TAKT_ENDING_STOPPED /* a streamed file that could not be written on, such as on a full disk; the
+                         * program went on */
 } takt_ending;
 
 /* Facts on the whole trace. */

@@ -32,17 +32,22 @@
 /* The part of the target's name that goes into the temporary one, which must fit NAME_MAX. */
 #define TEMPORARY_NAME_BYTES 200
 
-/* In place of an errno: the program has closed the descriptor, and may have reused its number. */
-#define DESCRIPTOR_GONE (-1)
+const char *tkt_file_reason(int number, char out[TKT_FILE_REASON_BYTES])
+{
+    if (number == TKT_FILE_CLOSED)
+        return "the program has closed its file descriptor";
+    if (number == TKT_FILE_NOT_WHOLE)
+        return "the complete file could not be written";
+    return strerror_r(number, out, TKT_FILE_REASON_BYTES);
+}
 
 takt_status tkt_file_fail(takt_error *error, const char *verb, const char *path, int number)
 {
-    char text[128];
+    char text[TKT_FILE_REASON_BYTES];
     if (number == ENOMEM)
         return tkt_error_set(error, TAKT_NO_MEMORY, "cannot %s %s: out of memory", verb, path);
     return tkt_error_set(error, TAKT_IO_ERROR, "cannot %s %s: %s", verb, path,
-                         number == DESCRIPTOR_GONE ? "the program has closed its file descriptor"
-                                                   : strerror_r(number, text, sizeof text));
+                         tkt_file_reason(number, text));
 }
 
 int tkt_above_standard_streams(int fd)
@@ -270,6 +275,7 @@ static takt_status opened(tkt_file *file, const char *path, int number, takt_err
     if (number == 0)
         return TAKT_OK;
     forget(file);
+    file->error_number = number;
     return tkt_file_fail(error, "write", path, number);
 }
 
@@ -362,7 +368,7 @@ takt_status tkt_file_follow(tkt_file *file, takt_error *error)
 static takt_status write_to_file(void *user, const void *data, size_t size)
 {
     tkt_file *file = user;
-    int number = is_ours(file) ? write_all(file->fd, data, size) : DESCRIPTOR_GONE;
+    int number = is_ours(file) ? write_all(file->fd, data, size) : TKT_FILE_CLOSED;
     if (number == 0)
         return TAKT_OK;
     if (file->error_number == 0)
@@ -384,6 +390,18 @@ bool tkt_file_is_there(const tkt_file *file)
 takt_status tkt_file_why(const tkt_file *file, takt_error *error)
 {
     return tkt_file_fail(error, "write", file->path, file->error_number);
+}
+
+void tkt_file_patch(const tkt_file *file, uint64_t offset, uint8_t byte)
+{
+    struct stat facts;
+    int fd = tkt_file_open_with(file->path, O_WRONLY | O_NOFOLLOW | O_NONBLOCK);
+    if (fd < 0)
+        return;
+    if (fstat(fd, &facts) == 0 && is_same(file, &facts) && (uint64_t)facts.st_size > offset)
+        while (pwrite(fd, &byte, 1, (off_t)offset) < 0 && errno == EINTR)
+            continue;
+    close(fd);
 }
 
 /* ---- Closing --------------------------------------------------------------------------------- */
@@ -440,6 +458,7 @@ takt_status tkt_file_finish(tkt_file *file, takt_status status, takt_error *erro
         number = file->error_number;
     if (status == TAKT_OK && number == 0)
         number = settle(file);
+    file->error_number = number;
     if ((status != TAKT_OK || number) && file->temporary)
         remove_name(file, file->temporary);
     return number ? tkt_file_fail(error, "write", file->path, number) : status;

@@ -30,7 +30,7 @@ takt_status tkt_file_read_some(int fd, const char *path, void *into, size_t size
  * file's mode, except that others may never write it. */
 typedef struct tkt_file {
     int      fd;
-    int      error_number;   /* of the first failed write */
+    int      error_number;   /* of the first failure; also after a function that opens has failed */
     uint64_t device, inode;  /* of the file that `fd` was opened for */
     char    *path;           /* with the number that was free */
     char    *temporary;      /* written here, then renamed; NULL: written at `path` itself */
@@ -63,6 +63,19 @@ bool tkt_file_is_there(const tkt_file *file);
 
 /* Fills *error with the reason why writing has failed. */
 takt_status tkt_file_why(const tkt_file *file, takt_error *error);
+
+/* Reasons that are no errno. The program has closed the descriptor, and may have reused its number;
+ * for other uses of tkt_file_reason(): the complete file could not be written. */
+#define TKT_FILE_CLOSED    127
+#define TKT_FILE_NOT_WHOLE 126
+
+/* The text of a reason: of an errno, or of one of these. Returns `out` or a static text. */
+#define TKT_FILE_REASON_BYTES 128
+const char *tkt_file_reason(int number, char out[TKT_FILE_REASON_BYTES]);
+
+/* Changes one byte of a file whose blocks are on disk already, so no disk is too full for it. Does
+ * nothing if the path is another file's by now, or on failure. */
+void tkt_file_patch(const tkt_file *file, uint64_t offset, uint8_t byte);
 
 /* Both rename the file to its path when `status` is TAKT_OK, and remove it otherwise. They
  * return the result. `error` tells what failed here; it stays as it is when `status` was a

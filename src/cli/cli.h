@@ -152,9 +152,6 @@ int cli_error(const char *format, ...) __attribute__((format(printf, 1, 2)));
 /* Returns a sink that writes to standard output. */
 takt_sink cli_stdout_sink(void);
 
-/* Returns "whole", "killed" or "cut". */
-const char *cli_ending_name(const takt_facts *facts);
-
 /* True once cli_open_trace() has opened an incomplete trace. */
 extern bool cli_is_incomplete;
 

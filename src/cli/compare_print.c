@@ -453,9 +453,10 @@ static void look_at_side(const cli_comparison *c, int side, cli_obstacles *out)
 
     if (of->facts.ending != TAKT_ENDING_WHOLE)
         cli_obstacles_add(out, CLI_FACT_LOSSES,
-                          of->facts.ending == TAKT_ENDING_CUT
-                              ? "%c is cut off"
-                              : "%c is incomplete: its program was killed, or still runs",
+                          of->facts.ending == TAKT_ENDING_CUT ? "%c is cut off"
+                          : of->facts.ending == TAKT_ENDING_KILLED
+                              ? "%c is incomplete: its program was killed, or still runs"
+                              : "%c is incomplete: its file could not be written on",
                           side_name(side));
     if (of->losses_in_all > of->lost[TAKT_LOSS_CUT])
         cli_obstacles_add(out, CLI_FACT_LOSSES, "%c lost events: %.200s", side_name(side),

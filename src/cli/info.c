@@ -1,5 +1,6 @@
 /* takt info: describes a trace without printing its tables. It explains missing data, because a
  * table does not show what it lacks. */
+#include "base/file.h"
 #include "cli/cli.h"
 #include "cli/info_lists.h"
 #include "report/show.h"
@@ -202,7 +203,7 @@ static void print_clock(const takt_facts *facts)
         return;
     }
     printf("%s%s in the recording, as Takt estimates it",
-           facts->ending == TAKT_ENDING_KILLED ? "at least " : "",
+           tkt_is_broken_off(facts) ? "at least " : "",
            cli_time_text(cost, sizeof cost, facts->cost_ns));
     if (length_ns > 0)
         printf(" (%.2f %% of its length)", 100.0 * facts->cost_ns / length_ns);
@@ -235,7 +236,7 @@ static void print_losses(const takt_trace *trace, const takt_facts *facts)
         if (lost == 0 || i == TAKT_LOSS_CUT)
             continue;
         print_key(has_none ? "losses" : "");
-        printf("%s%s %s: %s%s\n", facts->ending == TAKT_ENDING_KILLED ? "at least " : "",
+        printf("%s%s %s: %s%s\n", tkt_is_broken_off(facts) ? "at least " : "",
                cli_count_text(number, sizeof number, lost), takt_loss_name((takt_loss)i),
                takt_loss_text((takt_loss)i), hint(facts, i));
         has_none = false;
@@ -245,19 +246,23 @@ static void print_losses(const takt_trace *trace, const takt_facts *facts)
     print_key("losses");
     if (is_unknown(facts))
         puts("unknown");
-    else if (facts->ending == TAKT_ENDING_KILLED)
+    else if (tkt_is_broken_off(facts))
         puts("none until the end of what is known");
     else
         puts("none");
 }
 
-static void print_killed(const takt_facts *facts)
+static void print_broken_off(const takt_trace *trace, const takt_facts *facts)
 {
-    char time[NUMBER];
+    char time[NUMBER], reason[TKT_FILE_REASON_BYTES];
     uint64_t known_ns =
         facts->known_until_ns > facts->begin_ns ? facts->known_until_ns - facts->begin_ns : 0;
 
-    printf("the program was killed, or it still runs: what came after the first %s is missing\n",
+    if (facts->ending == TAKT_ENDING_STOPPED)
+        printf("writing stopped: %s", tkt_file_reason((int)trace->stopped_by, reason));
+    else
+        printf("the program was killed, or it still runs");
+    printf(": what came after the first %s is missing\n",
            cli_time_text(time, sizeof time, (double)known_ns));
 }
 
@@ -285,8 +290,8 @@ static void print_ending(const takt_trace *trace, const takt_facts *facts)
     if (facts->ending == TAKT_ENDING_WHOLE)
         return;
     print_key("incomplete");
-    if (facts->ending == TAKT_ENDING_KILLED)
-        print_killed(facts);
+    if (tkt_is_broken_off(facts))
+        print_broken_off(trace, facts);
     else
         print_cut(facts);
     if (cut_bytes == 0)

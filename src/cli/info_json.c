@@ -101,7 +101,7 @@ static void put_run(const takt_facts *facts)
     put_count("wall_ns", facts->end_ns - facts->begin_ns);
     put_count("cycle", facts->cycle);
     put_truth("partial", facts->is_partial);
-    put_text("ending", cli_ending_name(facts));
+    put_text("ending", tkt_ending_name(facts));
     put_count("known_until_ns", facts->known_until_ns);
     put_count("missing_spans", facts->missing_spans);
     put_count("missing_activities", facts->missing_activities);

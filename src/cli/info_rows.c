@@ -2,7 +2,6 @@
 #include "cli/cli.h"
 #include "cli/info_lists.h"
 #include "report/table.h"
-
 #include "trace/model.h"
 
 #include <stdio.h>
@@ -53,7 +52,7 @@ static const char *copy(tkt_document *document, const char *text)
 static const char *state_of(const takt_facts *facts)
 {
     bool is_whole = facts->ending == TAKT_ENDING_WHOLE;
-    return is_whole && facts->is_partial ? "partial" : cli_ending_name(facts);
+    return is_whole && facts->is_partial ? "partial" : tkt_ending_name(facts);
 }
 
 static void add_row(tkt_document *document, const char *path, const takt_trace *trace)

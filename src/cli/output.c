@@ -1,8 +1,10 @@
 /* The command's output: standard output, messages, files, and a progress line. */
+#include "base/file.h"
 #include "base/text.h"
 #include "cli/cli.h"
 #include "import/import.h"
 #include "report/table.h"
+#include "trace/model.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -76,12 +78,6 @@ takt_sink cli_stdout_sink(void)
 }
 
 bool cli_is_incomplete;
-
-const char *cli_ending_name(const takt_facts *facts)
-{
-    static const char *const names[] = {"whole", "killed", "cut"};
-    return names[facts->ending];
-}
 
 int cli_finish(int status)
 {
@@ -367,6 +363,7 @@ void cli_progress_end(cli_progress *progress)
 /* Reports an incomplete trace in one line, for every verb, and makes the exit status show it. */
 static void note_ending(const char *path, const takt_trace *trace)
 {
+    char reason[TKT_FILE_REASON_BYTES];
     switch (takt_trace_facts(trace)->ending) {
     case TAKT_ENDING_WHOLE:
         return;
@@ -375,6 +372,10 @@ static void note_ending(const char *path, const takt_trace *trace)
         break;
     case TAKT_ENDING_CUT:
         cli_error("%s is incomplete: the file is cut", path);
+        break;
+    case TAKT_ENDING_STOPPED:
+        cli_error("%s is incomplete: writing stopped: %s", path,
+                  tkt_file_reason((int)trace->stopped_by, reason));
         break;
     }
     cli_is_incomplete = true;

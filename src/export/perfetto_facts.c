@@ -16,6 +16,16 @@ static void put_format(tkt_perfetto *file)
     tkt_perfetto_packet_write(file);
 }
 
+/* Writes the place for the reason why the file was not written on. */
+static void put_stopped(tkt_perfetto *file)
+{
+    tkt_message_clear(&file->message);
+    size_t mark = tkt_message_begin(&file->message, TKT_PF_PACKET_TAKT);
+    tkt_message_uint(&file->message, TKT_PF_TAKT_STOPPED, file->trace->stopped_by);
+    tkt_message_end(&file->message, mark);
+    tkt_perfetto_packet_write(file);
+}
+
 static void put_process(tkt_perfetto *file)
 {
     const takt_trace *trace = file->trace;
@@ -45,6 +55,10 @@ void tkt_perfetto_open(tkt_perfetto *file, tkt_writer *writer, const takt_trace 
                            .last_uuid = TKT_PERFETTO_PROCESS_UUID};
     put_format(file);
     tkt_writer_flush(writer); /* by itself, see perfetto_pack.c */
+    if (trace->facts.ending != TAKT_ENDING_WHOLE) {
+        put_stopped(file);
+        tkt_writer_flush(writer); /* not packed, so that it can be changed in place */
+    }
     tkt_perfetto_add_row(file, TKT_PERFETTO_PROCESS_UUID);
     put_process(file);
     tkt_perfetto_facts(file);

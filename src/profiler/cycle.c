@@ -147,27 +147,33 @@ static bool is_written_twice(const takt_profiler_options *options, const char *o
     return has_tensorboard && strcmp(output, "xplane") == 0;
 }
 
-static bool export_all(tkt_cycle *cycle)
+/* What has become of the Perfetto file, which replaces the stream's file. */
+typedef struct perfetto_file {
+    bool is_tried;
+    bool is_saved;
+} perfetto_file;
+
+static perfetto_file export_all(tkt_cycle *cycle)
 {
     const takt_profiler_options *options = &cycle->options->given;
-    bool is_perfetto_saved = false;
+    perfetto_file perfetto = {false, false};
     for (size_t i = 0; i < options->trace_count; i++) {
         if (is_written_twice(options, options->traces[i]))
             continue;
+        bool is_perfetto = strncmp(options->traces[i], "perfetto", 8) == 0;
         bool is_saved = export_one(cycle, options->traces[i]);
-        is_perfetto_saved |= is_saved && strncmp(options->traces[i], "perfetto", 8) == 0;
+        perfetto.is_tried |= is_perfetto;
+        perfetto.is_saved |= is_perfetto && is_saved;
     }
-    return is_perfetto_saved;
+    return perfetto;
 }
 
 /* Replaces the file of the stream by the complete file. */
-static void replace_stream(tkt_cycle *cycle, bool is_perfetto_saved)
+static void replace_stream(tkt_cycle *cycle, perfetto_file perfetto)
 {
-    if (tkt_stream_is_broken(cycle->stream))
-        tkt_cycle_note(cycle, TAKT_IO_ERROR);
-    if (cycle->stream && !is_perfetto_saved)
-        is_perfetto_saved = export_one(cycle, "perfetto");
-    tkt_stream_destroy(cycle->stream, is_perfetto_saved);
+    if (cycle->stream && !perfetto.is_tried)
+        perfetto.is_saved = export_one(cycle, "perfetto");
+    tkt_stream_destroy(cycle->stream, perfetto.is_saved);
     cycle->stream = NULL;
 }
 
@@ -181,6 +187,8 @@ static void close_window(tkt_cycle *cycle)
 void tkt_cycle_seal(tkt_cycle *cycle)
 {
     tkt_stream_stop(cycle->stream);
+    if (tkt_stream_is_broken(cycle->stream))
+        tkt_cycle_note(cycle, TAKT_IO_ERROR);
     bool was_released = cycle->stream && tkt_window_was_released(cycle->window);
     takt_status status =
         was_released ? read_back(cycle, &cycle->trace) : seal(cycle, &cycle->trace);

@@ -3,10 +3,12 @@
 #include "profiler/stream.h"
 
 #include "base/error.h"
+#include "base/text.h"
 #include "record/log.h"
 #include "trace/perfetto.h"
 #include "trace/seal.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -166,12 +168,32 @@ bool tkt_stream_wait(tkt_stream *stream, uint64_t *end_ticks)
     return *end_ticks == 0;
 }
 
-void tkt_stream_set_broken(tkt_stream *stream, bool is_broken)
+/* Notes in the file why it is not written on. An empty file has no place for that: removes it. */
+static void mark(tkt_stream *stream, int reason)
+{
+    tkt_file *file = &stream->to.file;
+    if (file->fd < 0)
+        return;
+    if (tkt_file_bytes(file->path) > TKT_PF_STOPPED_OFFSET)
+        tkt_file_patch(file, TKT_PF_STOPPED_OFFSET, (uint8_t)reason);
+    else
+        tkt_file_discard(file);
+}
+
+void tkt_stream_break(tkt_stream *stream, int reason)
 {
     tkt_mutex_lock(&stream_lock);
-    stream->is_broken = is_broken;
-    if (is_broken && !stream->is_summary)
+    stream->is_broken = true;
+    if (!stream->is_summary)
         stream->steps.count = 0;
+    tkt_mutex_unlock(&stream_lock);
+    mark(stream, reason);
+}
+
+void tkt_stream_mend(tkt_stream *stream)
+{
+    tkt_mutex_lock(&stream_lock);
+    stream->is_broken = false;
     tkt_mutex_unlock(&stream_lock);
 }
 
@@ -181,10 +203,11 @@ static bool is_broken(tkt_stream *stream)
     takt_error error;
     if (stream->to.writer.status == TAKT_OK || stream->is_broken)
         return stream->is_broken;
-    tkt_file_why(&stream->to.file, &error);
+    int reason = stream->to.file.error_number ? stream->to.file.error_number : ENOMEM;
+    tkt_file_fail(&error, "write", stream->to.file.path, reason);
     tkt_log(TAKT_LOG_ERROR, "cycle %u: streaming has stopped: %s", stream->to.trace->facts.cycle,
             error.message);
-    tkt_stream_set_broken(stream, true);
+    tkt_stream_break(stream, reason);
     return true;
 }
 
@@ -246,7 +269,7 @@ takt_status tkt_stream_open_writer(const tkt_stream *stream, tkt_file *file,
     return status == TAKT_OK ? tkt_writer_init(writer, sink, 0) : status;
 }
 
-static takt_status open_file(tkt_stream *stream)
+static takt_status open_file(tkt_stream *stream, takt_error *error)
 {
     takt_status status =
         tkt_stream_open_writer(stream, &stream->to.file, &stream->to.pack, &stream->to.writer);
@@ -254,26 +277,42 @@ static takt_status open_file(tkt_stream *stream)
         return status;
     tkt_perfetto_open(&stream->to.perfetto, &stream->to.writer, stream->to.trace);
     tkt_writer_flush(&stream->to.writer); /* for a program that dies in the first slice */
+    if (stream->to.writer.status == TAKT_IO_ERROR)
+        return tkt_file_why(&stream->to.file, error);
     return stream->to.perfetto.status;
 }
 
-static takt_status open_stream(tkt_stream *stream, const tkt_saved_options *options,
-                               const tkt_stream_cycle *cycle, takt_error *error)
+takt_status tkt_stream_claim(tkt_stream *stream, takt_error *error)
+{
+    return tkt_file_claim(&stream->to.file, stream->path, stream->stem, error);
+}
+
+static takt_status name_file(tkt_stream *stream, const tkt_saved_options *options,
+                             const tkt_stream_cycle *cycle, takt_error *error)
 {
     char path[4096];
-    takt_status status = tkt_folder_create(options->directory, error);
-    if (status != TAKT_OK)
-        return status;
     int stem = snprintf(path, sizeof path - sizeof PARTIAL, "%s/%s.%u", options->directory,
                         options->file_name, cycle->number);
     if ((size_t)stem >= sizeof path - sizeof PARTIAL)
         return tkt_error_set(error, TAKT_IO_ERROR, "the path of its file is too long");
     memcpy(path + stem, PARTIAL, sizeof PARTIAL);
-    status = tkt_file_claim(&stream->to.file, path, (size_t)stem, error);
+    stream->path = tkt_copy_string(path);
+    stream->stem = (size_t)stem;
+    return stream->path ? TAKT_OK : TAKT_NO_MEMORY;
+}
+
+static takt_status open_stream(tkt_stream *stream, const tkt_saved_options *options,
+                               const tkt_stream_cycle *cycle, takt_error *error)
+{
+    takt_status status = tkt_folder_create(options->directory, error);
+    if (status == TAKT_OK)
+        status = name_file(stream, options, cycle, error);
+    if (status == TAKT_OK)
+        status = tkt_stream_claim(stream, error);
     if (status == TAKT_OK)
         status = create_trace(stream, options, cycle);
     if (status == TAKT_OK && !stream->is_summary)
-        status = open_file(stream);
+        status = open_file(stream, error);
     if (status == TAKT_OK)
         status =
             tkt_thread_start(&stream->thread, "takt-stream",
@@ -382,10 +421,14 @@ void tkt_stream_destroy(tkt_stream *stream, bool remove_file)
         tkt_perfetto_close(&stream->to.perfetto);
     tkt_writer_fini(&stream->to.writer);
     tkt_perfetto_pack_fini(&stream->to.pack);
-    if (remove_file)
+    if (remove_file) {
         tkt_file_discard(&stream->to.file);
-    else
+    } else {
+        if (!stream->is_broken)
+            mark(stream, TKT_FILE_NOT_WHOLE);
         tkt_file_close(&stream->to.file, TAKT_OK, NULL);
+    }
+    tkt_free(stream->path);
     tkt_stream_file_fini(&stream->to);
     TKT_ARRAY_FREE(&stream->places.logs);
     TKT_ARRAY_FREE(&stream->steps);

@@ -169,9 +169,11 @@ struct tkt_stream {
     bool is_summary;
     bool is_plain;  /* packets are not compressed */
     bool is_broken; /* set with the lock: a stream of spans has stopped for good, or the latest
-                     * snapshot is not written */
+                     * snapshot of a summary is not written */
     tkt_thread thread;
-    tkt_stream_file to;
+    tkt_stream_file to; /* its `file` is closed while there is none: nothing could be written */
+    char *path;         /* of the file, if nobody has the name; a number follows its first `stem` bytes */
+    size_t stem;
     TKT_ARRAY_OF(tkt_step) fetched; /* steps not yet taken; times are ticks */
 
     uint64_t end_ticks; /* with the lock, and so is the rest; 0: the recording goes on */
@@ -189,8 +191,15 @@ bool tkt_stream_wait(tkt_stream *stream, uint64_t *end_ticks);
 takt_status tkt_stream_open_writer(const tkt_stream *stream, tkt_file *file,
                                    tkt_perfetto_pack *pack, tkt_writer *writer);
 
-/* Sets whether the stream is broken. */
-void tkt_stream_set_broken(tkt_stream *stream, bool is_broken);
+/* Creates the stream's file, still empty. */
+takt_status tkt_stream_claim(tkt_stream *stream, takt_error *error);
+
+/* Declares that the file cannot be written on, and says so in the file; removes an empty file.
+ * `reason` is for tkt_file_reason(). */
+void tkt_stream_break(tkt_stream *stream, int reason);
+
+/* Declares that the file is written again. */
+void tkt_stream_mend(tkt_stream *stream);
 
 /* stream_summary.c: the thread of a stream of a summary. */
 void *tkt_stream_run_summaries(void *stream);

@@ -5,6 +5,7 @@
 #include "base/error.h"
 #include "export/exporter.h"
 
+#include <errno.h>
 #include <string.h>
 
 #define MOST_PAUSE_MS 2000
@@ -53,56 +54,88 @@ static takt_status fill(tkt_stream *stream, takt_trace *trace)
 
 /* ---- The file -------------------------------------------------------------------------------- */
 
-static takt_status write_to(const tkt_stream *stream, const takt_trace *trace, const char *path,
-                            takt_error *error)
+/* Why a snapshot could not be written. */
+typedef struct failure {
+    int reason; /* for tkt_file_reason() */
+    takt_error error;
+} failure;
+
+static takt_status write_trace(const tkt_stream *stream, const takt_trace *trace, tkt_file *file)
 {
-    tkt_file file;
     tkt_perfetto_pack pack = {.packer = NULL};
     tkt_writer writer;
-    takt_status status = tkt_file_create(&file, path, error);
-    if (status != TAKT_OK)
-        return status;
-    status = tkt_stream_open_writer(stream, &file, &pack, &writer);
+    takt_status status = tkt_stream_open_writer(stream, file, &pack, &writer);
     if (status == TAKT_OK) {
         status = tkt_perfetto_export(trace, &writer);
         takt_status written = tkt_writer_fini(&writer);
         status = status == TAKT_OK ? written : status;
     }
     tkt_perfetto_pack_fini(&pack);
-    return tkt_file_close(&file, status, error);
+    return status;
 }
 
-/* Replaces the file. */
-static takt_status replace(tkt_stream *stream, takt_trace *trace, takt_error *error)
+/* Writes the trace to a file of its own that then takes the place of the stream's file. */
+static takt_status replace_file(tkt_stream *stream, const takt_trace *trace, failure *why)
+{
+    tkt_file file;
+    takt_status status = tkt_file_create(&file, stream->to.file.path, &why->error);
+    if (status == TAKT_OK) {
+        status = write_trace(stream, trace, &file);
+        status = tkt_file_finish(&file, status, &why->error);
+    }
+    if (file.error_number)
+        why->reason = file.error_number;
+    tkt_file_close(&file, status, NULL);
+    return status == TAKT_OK ? tkt_file_follow(&stream->to.file, &why->error) : status;
+}
+
+/* Takes a new name if the file is not there, as somebody has removed it or it could not be written.
+ * Another program may have the old name by now. */
+static takt_status find_file(tkt_stream *stream, failure *why)
+{
+    tkt_file *file = &stream->to.file;
+    if (file->fd >= 0 && tkt_file_is_there(file))
+        return TAKT_OK;
+    tkt_file_close(file, TAKT_OK, NULL);
+    takt_status status = tkt_stream_claim(stream, &why->error);
+    if (status != TAKT_OK)
+        why->reason = file->error_number;
+    return status;
+}
+
+static takt_status write_snapshot(tkt_stream *stream, takt_trace *trace, failure *why)
 {
     takt_status status = fill(stream, trace);
     if (status == TAKT_OK)
-        status = write_to(stream, trace, stream->to.file.path, error);
-    return status == TAKT_OK ? tkt_file_follow(&stream->to.file, error) : status;
+        status = find_file(stream, why);
+    return status == TAKT_OK ? replace_file(stream, trace, why) : status;
 }
 
 /* Logs the first of several failures in a row. */
-static void note_result(tkt_stream *stream, takt_status status, const takt_error *error)
+static void note_failure(tkt_stream *stream, takt_status status, const failure *why)
 {
-    if (status != TAKT_OK && !stream->is_broken)
+    if (!stream->is_broken)
         tkt_log(TAKT_LOG_ERROR, "cycle %u: the summary so far is not saved: %s",
                 stream->to.trace->facts.cycle,
-                error->message[0] ? error->message : takt_status_text(status));
-    tkt_stream_set_broken(stream, status != TAKT_OK);
+                why->error.message[0] ? why->error.message : takt_status_text(status));
+    tkt_stream_break(stream, why->reason);
 }
 
 static void write_summary(tkt_stream *stream)
 {
-    takt_error error = {.status = TAKT_OK};
+    failure why = {.reason = ENOMEM};
     takt_trace *trace;
     takt_status status = tkt_window_snapshot(stream->window, &trace);
     if (status == TAKT_BAD_STATE)
         return; /* the window has just ended */
     if (status == TAKT_OK) {
-        status = replace(stream, trace, &error);
+        status = write_snapshot(stream, trace, &why);
         takt_trace_release(trace);
     }
-    note_result(stream, status, &error);
+    if (status != TAKT_OK)
+        note_failure(stream, status, &why);
+    else if (stream->is_broken)
+        tkt_stream_mend(stream);
 }
 
 /* ---- The thread ------------------------------------------------------------------------------ */

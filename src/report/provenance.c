@@ -2,6 +2,7 @@
  * must give the same line. */
 #include "report/show.h"
 
+#include "base/file.h"
 #include "base/text.h"
 #include "report/table.h"
 #include "trace/model.h"
@@ -83,7 +84,7 @@ static bool is_unknown(const takt_facts *facts)
 /* Counts of a killed program end at its last saved state, so they are lower bounds. */
 static const char *least(const takt_facts *facts)
 {
-    return facts->ending == TAKT_ENDING_KILLED ? "at least " : "";
+    return tkt_is_broken_off(facts) ? "at least " : "";
 }
 
 static void add_losses(line *l, const takt_trace *trace)
@@ -117,15 +118,12 @@ static void add_cost(line *l, const takt_facts *facts)
         add_part(l, is_unknown(facts) ? "Takt's cost unknown" : part);
 }
 
-static const char *const ending_names[] = {"whole", "killed", "cut"};
-
 /* "12.345s, until 2026-01-31 12:00:00 UTC" */
 static void put_until(char *out, size_t size, const takt_facts *facts)
 {
     char time[TKT_VALUE_SIZE];
-    uint64_t until_ns = facts->ending == TAKT_ENDING_KILLED && facts->known_until_ns
-                            ? facts->known_until_ns
-                            : facts->end_ns;
+    uint64_t until_ns = tkt_is_broken_off(facts) && facts->known_until_ns ? facts->known_until_ns
+                                                                          : facts->end_ns;
     uint64_t length_ns = until_ns > facts->begin_ns ? until_ns - facts->begin_ns : 0;
     uint64_t real_ns = until_ns + (uint64_t)facts->realtime_offset_ns;
     time_t seconds = (time_t)((int64_t)real_ns / 1000000000);
@@ -139,7 +137,7 @@ static void put_until(char *out, size_t size, const takt_facts *facts)
 const char *tkt_ending_text(char out[TKT_ENDING_SIZE], const takt_trace *trace)
 {
     const takt_facts *facts = &trace->facts;
-    char until[128];
+    char until[128], reason[TKT_FILE_REASON_BYTES];
     out[0] = '\0';
     put_until(until, sizeof until, facts);
     if (facts->ending == TAKT_ENDING_KILLED)
@@ -148,6 +146,11 @@ const char *tkt_ending_text(char out[TKT_ENDING_SIZE], const takt_trace *trace)
             "INCOMPLETE: the program was killed, or it still runs. The recording covers %s; an "
             "unknown time after that is missing. Losses and Takt's cost are at least those shown.",
             until);
+    else if (facts->ending == TAKT_ENDING_STOPPED)
+        snprintf(out, TKT_ENDING_SIZE,
+                 "INCOMPLETE: writing stopped: %.100s. The recording covers %s; what the program did "
+                 "after that is missing. Losses and Takt's cost are at least those shown.",
+                 tkt_file_reason((int)trace->stopped_by, reason), until);
     else if (facts->ending == TAKT_ENDING_CUT && facts->known_until_ns == 0)
         snprintf(out, TKT_ENDING_SIZE,
                  "INCOMPLETE: the file is cut so early that nothing is known of the recording.");
@@ -255,7 +258,7 @@ void tkt_put_provenance_json(tkt_writer *writer, const takt_trace *trace)
     put_count(writer, "rank", facts->rank);
     put_count(writer, "world_size", facts->world_size);
     tkt_writer_format(writer, ", \"partial\": %s", facts->is_partial ? "true" : "false");
-    tkt_writer_format(writer, ", \"ending\": \"%s\"", ending_names[facts->ending]);
+    tkt_writer_format(writer, ", \"ending\": \"%s\"", tkt_ending_name(facts));
     if (facts->ending != TAKT_ENDING_WHOLE) {
         char text[TKT_ENDING_SIZE];
         tkt_writer_text(writer, ", \"incomplete\": ");

@@ -190,7 +190,7 @@ bool tkt_advice_is_possible(const takt_trace *trace)
 {
     bool has_anything = trace->facts.span_count || trace->fold.count > 1;
     return trace->facts.ending == TAKT_ENDING_WHOLE ||
-           (trace->facts.ending == TAKT_ENDING_KILLED && has_anything);
+           (tkt_is_broken_off(&trace->facts) && has_anything);
 }
 
 /* Scopes that share a name at different places of the source are one to the reader, as in the

@@ -310,6 +310,18 @@ static inline void tkt_all_steps_add(tkt_all_steps *steps, uint64_t duration_ns)
     tkt_histogram_add(&steps->histogram, duration_ns);
 }
 
+/* True if the recording was not written to its end: what is known is known up to some moment. */
+static inline bool tkt_is_broken_off(const takt_facts *facts)
+{
+    return facts->ending == TAKT_ENDING_KILLED || facts->ending == TAKT_ENDING_STOPPED;
+}
+
+static inline const char *tkt_ending_name(const takt_facts *facts)
+{
+    static const char *const names[] = {"whole", "killed", "cut", "stopped"};
+    return names[facts->ending];
+}
+
 /* The site with the most scopes that began in the recording but did not end in it. */
 typedef struct tkt_most_unfinished {
     uint32_t site;
@@ -355,6 +367,7 @@ struct takt_trace {
     tkt_memory_totals memory; /* of the host */
     tkt_all_steps     all_steps;
     tkt_run_steps    *run; /* every step of the run so far; NULL: not known */
+    uint32_t          stopped_by; /* tkt_file_reason() why the file was not written on; 0: none */
     tkt_most_unfinished most_unfinished;
     tkt_fold          fold; /* items NULL: not folded (yet) */
     bool              fold_is_derived; /* made from the spans: not written to files */

@@ -139,9 +139,14 @@ enum {
     TKT_PF_TAKT_HAS_LISTS = 18, /* tkt_fold.has_lists, likewise */
     TKT_PF_TAKT_PHASE_NAMES = 20, /* likewise */
     TKT_PF_TAKT_SEGMENTS = 21,    /* tkt_phase_segment */
-    TKT_PF_TAKT_RECORDS = 22      /* of the last segment, packed: name's number, iteration, start
+    TKT_PF_TAKT_RECORDS = 22,     /* of the last segment, packed: name's number, iteration, start
                                    * since the start of the previous record, cycles */
+    TKT_PF_TAKT_STOPPED = 23      /* tkt_file_reason() why the file was not written on; 0: none */
 };
+
+/* Where the second packet of an unfinished file has the value of TKT_PF_TAKT_STOPPED. It is one byte,
+ * and changed in place: a full disk has no room for another packet. */
+#define TKT_PF_STOPPED_OFFSET 14
 
 enum {
     TKT_PF_FACTS_NAME = 1,

@@ -288,6 +288,8 @@ static takt_status finish_stream(takt_trace *trace)
 static void set_ending(tkt_read *read, const takt_facts *stated)
 {
     takt_facts *facts = &read->trace->facts;
+    if (facts->ending == TAKT_ENDING_KILLED && read->trace->stopped_by)
+        facts->ending = TAKT_ENDING_STOPPED;
     if (facts->ending != TAKT_ENDING_WHOLE || read->is_complete)
         return;
     facts->ending = TAKT_ENDING_CUT;

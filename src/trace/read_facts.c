@@ -166,7 +166,7 @@ static void set_fact(takt_trace *trace, const tkt_pb_field *field)
         break;
     case TKT_PF_FACTS_ENDING:
         facts->ending =
-            field->value < TAKT_ENDING_CUT ? (takt_ending)field->value : TAKT_ENDING_CUT;
+            field->value <= TAKT_ENDING_STOPPED ? (takt_ending)field->value : TAKT_ENDING_CUT;
         break;
     case TKT_PF_FACTS_KNOWN_UNTIL_NS:
         facts->known_until_ns = field->value;

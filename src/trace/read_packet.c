@@ -1,6 +1,8 @@
 /* Reads packets: their sequence, their time, and the rows, sites and keys that they describe. */
 #include "trace/read.h"
 
+#include "base/file.h"
+
 typedef struct packet_fields {
     uint64_t timestamp;
     uint64_t clock; /* 0: the sequence's own */
@@ -275,6 +277,10 @@ static bool read_takt_field(tkt_read *read, uint64_t sequence, const tkt_pb_fiel
         return tkt_read_fold_end(read, field->value);
     if (field->number == TKT_PF_TAKT_HAS_LISTS)
         return tkt_read_has_lists(read, field->value != 0);
+    if (field->number == TKT_PF_TAKT_STOPPED && field->wire == TKT_PB_VARINT) {
+        read->trace->stopped_by = field->value < 128 ? (uint32_t)field->value : TKT_FILE_NOT_WHOLE;
+        return true;
+    }
     if (field->number == TKT_PF_TAKT_END) {
         read->is_complete = true;
         return true;

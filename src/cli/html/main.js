@@ -15,6 +15,11 @@ function deviceUncertaintyText(facts) {
     return `${least}${fixedText(facts.device_uncertainty_ns, 1)} ns${moved}`;
 }
 
+/* True if the recording was not written to its end. */
+function isBrokenOff(facts) {
+    return facts.ending === 'killed' || facts.ending === 'stopped';
+}
+
 /* Describes the losses if none were counted. */
 function lossesText(facts) {
     if (facts.ending === 'whole')
@@ -25,7 +30,7 @@ function lossesText(facts) {
 function costText(facts) {
     if (facts.cost_ns === null || (!facts.is_known && facts.ending !== 'whole'))
         return 'unknown';
-    return (facts.ending === 'killed' ? 'at least ' : '') + timeText(facts.cost_ns);
+    return (isBrokenOff(facts) ? 'at least ' : '') + timeText(facts.cost_ns);
 }
 
 function provenanceText(trace) {

@@ -40,7 +40,7 @@ function lossTile(trace) {
     const {facts} = trace;
     const partial = facts.is_partial ? 'the cycle is not complete' : '';
     if (facts.ending !== 'whole')
-        return makeTile('Losses', lost && facts.ending === 'killed' ? `at least ${countText(lost)}`
+        return makeTile('Losses', lost && isBrokenOff(facts) ? `at least ${countText(lost)}`
             : lost ? countText(lost) : 'unknown', 'the end of the recording is missing', true);
     if (!lost)
         return makeTile('Losses', 'none', partial || 'no event was dropped', Boolean(partial));

@@ -5,6 +5,7 @@
 #include "base/text.h"
 #include "cli/cli.h"
 #include "cuda/kinds.h"
+#include "trace/model.h"
 
 #include <takt/activity.h>
 
@@ -228,7 +229,7 @@ static void put_trace_facts(const html_writer *writer, html_bytes *out)
                facts->step_count);
     html_print(out, ", \"is_partial\": %s, \"has_spans\": %s", facts->is_partial ? "true" : "false",
                facts->has_spans ? "true" : "false");
-    html_print(out, ", \"ending\": \"%s\"", cli_ending_name(facts));
+    html_print(out, ", \"ending\": \"%s\"", tkt_ending_name(facts));
     put_time(out, "known_until_ns", facts->known_until_ns, writer->origin_ns);
     html_print(out, ", \"is_known\": %s", facts->known_until_ns ? "true" : "false");
     html_print(out, ", \"missing_spans\": %" PRIu64 ", \"missing_activities\": %" PRIu64,

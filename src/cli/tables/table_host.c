@@ -64,7 +64,7 @@ static bool fill_facts(const table_source *source, table_row *row)
            put_count(row, "first_step", facts->first_step) &&
            put_count(row, "step_count", facts->step_count) &&
            put_count(row, "is_partial", facts->is_partial) &&
-           put_text(row, "ending", cli_ending_name(facts)) &&
+           put_text(row, "ending", tkt_ending_name(facts)) &&
            put_count(row, "known_until_ns", facts->known_until_ns) &&
            put_count(row, "missing_spans", facts->missing_spans) &&
            put_count(row, "missing_activities", facts->missing_activities) &&

@@ -1,0 +1,279 @@
+/* What becomes of a stream whose file cannot be written: the program goes on, one line says why,
+ * the file says so too, and empty files are not left. */
+#include "test_profiler_folder.h"
+
+#include "trace/model.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+
+/* ---- A disk that is full from some size on ----------------------------------------------------
+ */
+
+static void limit_files(rlim_t bytes)
+{
+    struct rlimit limit;
+    signal(SIGXFSZ, SIG_IGN);
+    assert_int_equal(getrlimit(RLIMIT_FSIZE, &limit), 0);
+    limit.rlim_cur = bytes;
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &limit), 0);
+}
+
+static int free_files(void **state)
+{
+    limit_files(RLIM_INFINITY);
+    return tear_down(state);
+}
+
+/* ---- Streams --------------------------------------------------------------------------------- */
+
+static takt_profiler_options streamed(takt_mode mode, takt_schedule schedule)
+{
+    static const char *const formats[] = {"perfetto"};
+    takt_profiler_options options = options_for(&traces, schedule);
+    options.directory = folder;
+    options.traces = formats;
+    options.trace_count = 1;
+    options.stream = true;
+    options.mode = mode;
+    return options;
+}
+
+/* So many scopes that a file of the trace grows by some kilobytes. */
+static void step(takt_profiler *profiler, int scopes)
+{
+    for (int i = 0; i < scopes; i++) {
+        TAKT_SCOPE("work");
+        TAKT_ARG("number", rand());
+    }
+    pass_ns(1000000);
+    assert_int_equal(takt_profiler_step(profiler), TAKT_OK);
+}
+
+static size_t count_told(const char *part)
+{
+    tkt_mutex_lock(&test_log_lock);
+    size_t count = count_lines(TAKT_LOG_ERROR, part);
+    tkt_mutex_unlock(&test_log_lock);
+    return count;
+}
+
+static void step_until_told(takt_profiler *profiler, const char *part)
+{
+    while (count_told(part) == 0) {
+        step(profiler, 100);
+        tkt_thread_pause_ms(5);
+    }
+}
+
+static size_t partial_bytes(void)
+{
+    return (size_t)tkt_file_bytes(in_folder(folder, "test.0.partial.pftrace"));
+}
+
+static void step_until_written(takt_profiler *profiler, size_t bytes)
+{
+    while (partial_bytes() < bytes) {
+        step(profiler, 100);
+        tkt_thread_pause_ms(5);
+    }
+}
+
+static takt_status stop(takt_profiler *profiler)
+{
+    takt_status status = takt_profiler_stop(profiler);
+    takt_profiler_destroy(profiler);
+    return status;
+}
+
+/* The caller releases it. */
+static takt_trace *assert_stopped(const char *name, int reason)
+{
+    takt_trace *trace;
+    assert_int_equal(takt_trace_open(in_folder(folder, name), &trace, NULL), TAKT_OK);
+    assert_int_equal(trace->facts.ending, TAKT_ENDING_STOPPED);
+    assert_int_equal(trace->stopped_by, reason);
+    return trace;
+}
+
+static void assert_no_empty_files(void)
+{
+    DIR *files = opendir(folder);
+    struct stat facts;
+    assert_non_null(files);
+    for (struct dirent *file; (file = readdir(files)) != NULL;)
+        assert_true(stat(in_folder(folder, file->d_name), &facts) == 0 && facts.st_size > 0);
+    closedir(files);
+}
+
+/* ---- A stream of spans ----------------------------------------------------------------------- */
+
+TEST(a_stream_that_cannot_be_written_on_says_why)
+{
+    takt_profiler_options options = streamed(TAKT_MODE_TRACE, (takt_schedule){.active = 1000000});
+    takt_profiler *profiler = started(&options);
+    step_until_written(profiler, 2000);
+    limit_files(16384);
+    step_until_told(profiler, "cycle 0: streaming has stopped: cannot write ");
+    step(profiler, 10000); /* the complete file would be larger, too */
+    assert_int_equal(stop(profiler), TAKT_IO_ERROR);
+    assert_int_equal(count_lines(TAKT_LOG_ERROR, "test.0.partial.pftrace: File too large"), 1);
+    assert_int_equal(count_lines(TAKT_LOG_ERROR, "cycle 0: no perfetto trace: cannot write "), 1);
+    assert_int_equal(count_lines(TAKT_LOG_ERROR, ""), 2);
+    takt_trace_release(assert_stopped("test.0.partial.pftrace", EFBIG));
+    assert_int_equal(count_entries(folder), 1);
+}
+
+/* A trace that is read back and written again keeps the reason. */
+TEST(the_reason_stays_in_other_files_of_the_trace)
+{
+    takt_profiler_options options = streamed(TAKT_MODE_TRACE, (takt_schedule){.active = 1000000});
+    options.max_memory_bytes = 1 << 20;
+    takt_profiler *profiler = started(&options);
+    step_until_written(profiler, 2000);
+    for (int i = 0; i < 20; i++) { /* more than the memory holds */
+        step(profiler, 10000);
+        tkt_thread_pause_ms(5);
+    }
+    limit_files(partial_bytes());
+    step_until_told(profiler, "cycle 0: streaming has stopped: cannot write ");
+    limit_files(RLIM_INFINITY);
+    assert_int_equal(stop(profiler), TAKT_IO_ERROR);
+    takt_trace *trace = assert_stopped("test.0.pftrace", EFBIG);
+    assert_true(trace->facts.span_count > 0);
+    takt_trace_release(trace);
+    assert_int_equal(count_entries(folder), 1);
+}
+
+TEST(a_stream_that_cannot_begin_leaves_no_file)
+{
+    takt_profiler_options options = streamed(TAKT_MODE_TRACE, (takt_schedule){.active = 10});
+    limit_files(1);
+    takt_profiler *profiler = started(&options);
+    assert_int_equal(count_lines(TAKT_LOG_ERROR, "cycle 0 is not streamed: cannot write "), 1);
+    assert_int_equal(count_lines(TAKT_LOG_ERROR, "test.0.partial.pftrace: File too large"), 1);
+    assert_int_equal(count_entries(folder), 0);
+    assert_int_equal(stop(profiler), TAKT_IO_ERROR);
+    assert_int_equal(count_entries(folder), 0);
+}
+
+TEST(the_next_cycle_is_streamed_again)
+{
+    takt_profiler_options options = streamed(TAKT_MODE_TRACE, (takt_schedule){.active = 2});
+    limit_files(1);
+    takt_profiler *profiler = started(&options);
+    step(profiler, 10);
+    limit_files(RLIM_INFINITY);
+    step(profiler, 10); /* the next cycle begins */
+    assert_true(exists(folder, "test.1.partial.pftrace"));
+    step(profiler, 10);
+    step(profiler, 10);
+    assert_int_equal(stop(profiler), TAKT_IO_ERROR);
+    assert_true(exists(folder, "test.1.pftrace"));
+    assert_false(exists(folder, "test.1.partial.pftrace"));
+    assert_int_equal(count_lines(TAKT_LOG_ERROR, "cycle 1"), 0);
+    assert_no_empty_files();
+}
+
+/* The stream is written to its end, but the complete file is not. */
+TEST(a_stream_without_its_complete_file_says_so)
+{
+    takt_profiler_options options = streamed(TAKT_MODE_TRACE, (takt_schedule){.active = 1000000});
+    takt_profiler *profiler = started(&options);
+    for (int i = 0; i < 3; i++)
+        step(profiler, 100);
+    for (int i = 1; i <= 10000; i++) { /* more names are not tried */
+        char name[64];
+        snprintf(name, sizeof name, i == 1 ? "test.0.pftrace" : "test.0-%d.pftrace", i);
+        assert_int_equal(symlink("nothing", in_folder(folder, name)), 0);
+    }
+    assert_int_equal(stop(profiler), TAKT_IO_ERROR);
+    assert_int_equal(count_lines(TAKT_LOG_ERROR, ""), 1);
+    takt_trace *trace = assert_stopped("test.0.partial.pftrace", TKT_FILE_NOT_WHOLE);
+    assert_int_equal(trace->steps.count, 3);
+    takt_trace_release(trace);
+}
+
+/* ---- A stream of a summary ------------------------------------------------------------------- */
+
+TEST(a_summary_that_cannot_be_written_is_tried_again)
+{
+    takt_profiler_options options = streamed(TAKT_MODE_SUMMARY, (takt_schedule){.active = 1000000});
+    limit_files(1);
+    takt_profiler *profiler = started(&options);
+    step_until_told(profiler, "cycle 0: the summary so far is not saved: cannot write ");
+    tkt_thread_pause_ms(200); /* further snapshots fail, and are not told */
+    limit_files(RLIM_INFINITY);
+    step_until_written(profiler, 100);
+    assert_int_equal(count_told(""), 1);
+    assert_int_equal(count_told("test.0.partial.pftrace: File too large"), 1);
+    assert_int_equal(stop(profiler), TAKT_OK);
+    assert_int_equal(count_entries(folder), 1);
+}
+
+TEST(a_summary_that_cannot_be_written_leaves_no_empty_file)
+{
+    takt_profiler_options options = streamed(TAKT_MODE_SUMMARY, (takt_schedule){.active = 1000000});
+    limit_files(1);
+    takt_profiler *profiler = started(&options);
+    step_until_told(profiler, "cycle 0: the summary so far is not saved: cannot write ");
+    while (count_entries(folder) > 0) /* it is removed after the line */
+        tkt_thread_pause_ms(1);
+    assert_int_equal(stop(profiler), TAKT_IO_ERROR);
+    assert_int_equal(count_entries(folder), 0);
+}
+
+TEST(a_summary_that_is_not_replaced_any_more_says_why)
+{
+    takt_profiler_options options = streamed(TAKT_MODE_SUMMARY, (takt_schedule){.active = 1000000});
+    takt_profiler *profiler = started(&options);
+    step_until_written(profiler, 100);
+    limit_files(100);
+    step_until_told(profiler, "cycle 0: the summary so far is not saved: cannot write ");
+    assert_int_equal(stop(profiler), TAKT_IO_ERROR);
+    takt_trace_release(assert_stopped("test.0.partial.pftrace", EFBIG));
+    assert_int_equal(count_entries(folder), 1);
+}
+
+/* ---- What others do to the file -------------------------------------------------------------- */
+
+TEST(a_summary_that_somebody_has_removed_is_written_again)
+{
+    takt_profiler_options options = streamed(TAKT_MODE_SUMMARY, (takt_schedule){.active = 1000000});
+    takt_profiler *profiler = started(&options);
+    step_until_written(profiler, 100);
+    assert_int_equal(remove(in_folder(folder, "test.0.partial.pftrace")), 0);
+    step_until_written(profiler, 100);
+    assert_int_equal(stop(profiler), TAKT_OK);
+    assert_int_equal(count_entries(folder), 1);
+}
+
+/* Another program writes its own file under the name. */
+TEST(the_file_of_another_in_its_place_is_left_alone)
+{
+    char text[16] = "";
+    takt_profiler_options options = streamed(TAKT_MODE_SUMMARY, (takt_schedule){.active = 1000000});
+    takt_profiler *profiler = started(&options);
+    step_until_written(profiler, 100);
+    FILE *file = fopen(in_folder(folder, "other"), "w");
+    assert_non_null(file);
+    fputs("precious", file);
+    fclose(file);
+    assert_int_equal(
+        rename(in_folder(folder, "other"), in_folder(folder, "test.0.partial.pftrace")), 0);
+    while (!exists(folder, "test.0-2.partial.pftrace")) {
+        step(profiler, 10);
+        tkt_thread_pause_ms(5);
+    }
+    assert_int_equal(stop(profiler), TAKT_OK);
+    file = fopen(in_folder(folder, "test.0.partial.pftrace"), "r");
+    assert_non_null(file);
+    assert_non_null(fgets(text, sizeof text, file));
+    fclose(file);
+    assert_string_equal(text, "precious");
+    assert_int_equal(count_entries(folder), 2);
+}
+
+TEST_MAIN_EACH(set_up, free_files)
