@@ -405,7 +405,7 @@ static takt_status finish_steps(imp_build *build)
         &(tkt_order_items){trace->steps.items, trace->steps.count, sizeof *trace->steps.items, 0});
     for (size_t i = 0; i < trace->steps.count && !build->has_all_steps; i++) {
         const tkt_step *step = &trace->steps.items[i];
-        tkt_all_steps_add(&trace->all_steps, step->end_ns - step->begin_ns);
+        tkt_all_steps_add(&trace->all_steps, NULL, step->end_ns - step->begin_ns);
     }
     return status;
 }

@@ -93,8 +93,7 @@ static void change(tkt_kept_run *run, const tkt_run_change *change)
         break;
     case TKT_RUN_STEP:
         run->all_steps.simulated_seconds = change->simulated_seconds;
-        tkt_all_steps_add(&run->all_steps, change->duration_ns);
-        tkt_run_add(&run->steps, change->duration_ns);
+        tkt_all_steps_add(&run->all_steps, &run->steps, change->duration_ns);
         break;
     case TKT_RUN_WINDOW:
         tkt_run_add_window(&run->steps, change->first, change->count);

@@ -85,8 +85,7 @@ static void end_step(takt_profiler *profiler, uint64_t now)
 {
     uint64_t ticks = now - profiler->step_begin;
     uint64_t duration_ns = tkt_clock_duration_ns(profiler->fit.ns_per_tick, ticks);
-    tkt_all_steps_add(&profiler->all_steps, duration_ns);
-    tkt_run_add(&profiler->run, duration_ns);
+    tkt_all_steps_add(&profiler->all_steps, &profiler->run, duration_ns);
     tkt_keeping_change_run(
         &profiler->options,
         &(tkt_run_change){.kind = TKT_RUN_STEP,

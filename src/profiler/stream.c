@@ -34,14 +34,14 @@ static void add_step(tkt_stream *stream, const tkt_step *in_ticks)
         tkt_clock_duration_ns(fit->ns_per_tick, in_ticks->end_ns - in_ticks->begin_ns);
     const tkt_step step = {in_ticks->number, tkt_clock_ns(fit, in_ticks->begin_ns),
                            tkt_clock_ns(fit, in_ticks->end_ns)};
-    tkt_all_steps_add(&trace->all_steps, duration_ns);
+    /* Without memory steps are missing. */
+    bool continues_run = stream->is_summary && step.number == trace->run->step_count;
+    tkt_all_steps_add(&trace->all_steps, continues_run ? trace->run : NULL, duration_ns);
     trace->facts.step_count++;
     if (!stream->is_summary) {
         tkt_perfetto_step(&stream->to.perfetto, &step);
         return;
     }
-    if (step.number == trace->run->step_count) /* without memory steps are missing */
-        tkt_run_add(trace->run, duration_ns);
     tkt_step *kept = trace->steps.count < TKT_MOST_STEPS ? TKT_ARRAY_ADD(&trace->steps) : NULL;
     if (kept)
         *kept = step;

@@ -304,11 +304,12 @@ typedef struct tkt_all_steps {
     double        simulated_seconds; /* per step, as declared; 0: not declared */
 } tkt_all_steps;
 
-static inline void tkt_all_steps_add(tkt_all_steps *steps, uint64_t duration_ns)
-{
-    tkt_stats_add(&steps->stats, duration_ns);
-    tkt_histogram_add(&steps->histogram, duration_ns);
-}
+/* Adds a step, also to the run if that is not NULL. */
+void tkt_all_steps_add(tkt_all_steps *steps, tkt_run_steps *run, uint64_t duration_ns);
+
+/* Adds those of the trace's steps to its run that the run lacks. `are_new`: steps that all steps do not
+ * count yet are added there, too. */
+void tkt_trace_complete_run(takt_trace *trace, bool are_new);
 
 /* True if the recording was not written to its end: what is known is known up to some moment. */
 static inline bool tkt_is_broken_off(const takt_facts *facts)

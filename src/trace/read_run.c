@@ -89,21 +89,12 @@ bool tkt_read_run(tkt_read *read, const tkt_pb_field *from)
            tkt_read_bad(read, from->bytes, "the number of steps and their durations differ");
 }
 
+/* A stream may end between a step and the facts that count it. */
 void tkt_read_complete_run(takt_trace *trace)
 {
-    tkt_run_steps *run = trace->run;
-    bool is_stream = (trace->stream & TKT_PF_STREAMED) != 0;
-    if (!run)
+    if (!trace->run)
         return;
-    uint64_t before = run->step_count;
-    for (size_t i = 0; i < trace->steps.count; i++) {
-        const tkt_step *step = &trace->steps.items[i];
-        bool is_known = run->step_count < trace->all_steps.stats.count;
-        if (step->number != run->step_count || (!is_known && !is_stream))
-            continue;
-        tkt_run_add(run, step->end_ns - step->begin_ns);
-        if (!is_known) /* the file ends between the step and the facts that count it */
-            tkt_all_steps_add(&trace->all_steps, step->end_ns - step->begin_ns);
-    }
-    tkt_run_add_window(run, before, run->step_count - before);
+    uint64_t before = trace->run->step_count;
+    tkt_trace_complete_run(trace, (trace->stream & TKT_PF_STREAMED) != 0);
+    tkt_run_add_window(trace->run, before, trace->run->step_count - before);
 }

@@ -159,7 +159,7 @@ static takt_status read_steps(const tkt_recovery *r, const tkt_seal_window *wind
         qsort(trace->steps.items, trace->steps.count, sizeof *trace->steps.items, compare_steps);
     for (size_t i = 0; i < trace->steps.count; i++) {
         const tkt_step *step = &trace->steps.items[i];
-        tkt_all_steps_add(&trace->all_steps, step->end_ns - step->begin_ns);
+        tkt_all_steps_add(&trace->all_steps, NULL, step->end_ns - step->begin_ns);
     }
     trace->facts.step_count = trace->steps.count;
     return TAKT_OK;
@@ -189,13 +189,7 @@ static takt_status read_run(const tkt_recovery *r, const cycles *from, takt_trac
     if (!run)
         return TAKT_NO_MEMORY;
     trace->all_steps = kept->all_steps;
-    for (size_t i = 0; i < trace->steps.count; i++) {
-        const tkt_step *step = &trace->steps.items[i];
-        if (step->number != run->step_count)
-            continue;
-        tkt_run_add(run, step->end_ns - step->begin_ns);
-        tkt_all_steps_add(&trace->all_steps, step->end_ns - step->begin_ns);
-    }
+    tkt_trace_complete_run(trace, true);
     uint64_t first = from->last.first_step;
     bool has_window = run->window_count && run->windows[run->window_count - 1].last >= first;
     if (!has_window && run->step_count > first)

@@ -127,7 +127,7 @@ static bool add_fact(maker *m, const char *line)
         if (!m->trace->run)
             m->trace->run = tkt_alloc_zeroed(sizeof *m->trace->run);
         tkt_run_add(m->trace->run, count);
-        tkt_all_steps_add(&m->trace->all_steps, count);
+        tkt_all_steps_add(&m->trace->all_steps, NULL, count);
     } else if (strcmp(line, "whole\n") == 0) {
         takt_trace_release(m->trace);
         m->trace = whole_trace();
