@@ -9,7 +9,7 @@
 #include <string.h>
 
 #define MOST_PAUSE_MS 2000
-#define LEAST_PAUSES  20u /* a pause is at least so many times as long as writing took */
+#define STEPS_PER_MS  100u /* the pause for many steps, which take time to write */
 
 /* ---- The trace ------------------------------------------------------------------------------- */
 
@@ -141,12 +141,12 @@ static void write_summary(tkt_stream *stream)
 /* ---- The thread ------------------------------------------------------------------------------ */
 
 /* Sets the pause before the next snapshot. */
-static void set_pause(tkt_stream *stream, uint64_t took_ns)
+static void set_pause(tkt_stream *stream)
 {
-    uint64_t least_ms = took_ns * LEAST_PAUSES / 1000000;
+    uint32_t least_ms = (uint32_t)(stream->to.trace->steps.count / STEPS_PER_MS);
     stream->pause_ms = stream->pause_ms * 2 < MOST_PAUSE_MS ? stream->pause_ms * 2 : MOST_PAUSE_MS;
     if (least_ms > stream->pause_ms)
-        stream->pause_ms = least_ms < UINT32_MAX ? (uint32_t)least_ms : UINT32_MAX;
+        stream->pause_ms = least_ms;
 }
 
 void *tkt_stream_run_summaries(void *argument)
@@ -155,9 +155,8 @@ void *tkt_stream_run_summaries(void *argument)
     uint64_t end_ticks;
     write_summary(stream);
     while (tkt_stream_wait(stream, &end_ticks)) {
-        uint64_t begin_ns = takt_now_ns();
         write_summary(stream);
-        set_pause(stream, takt_now_ns() - begin_ns);
+        set_pause(stream);
     }
     return NULL;
 }
