@@ -385,32 +385,6 @@ static void add_fold_losses(takt_trace *trace)
         trace->losses[TAKT_LOSS_NO_PERCENTILES] = count_without_percentiles(trace);
 }
 
-/* ---- Steps ----------------------------------------------------------------------------------- */
-
-void tkt_all_steps_add(tkt_all_steps *steps, tkt_run_steps *run, uint64_t duration_ns)
-{
-    tkt_stats_add(&steps->stats, duration_ns);
-    tkt_histogram_add(&steps->histogram, duration_ns);
-    if (run)
-        tkt_run_add(run, duration_ns);
-}
-
-void tkt_trace_complete_run(takt_trace *trace, bool are_new)
-{
-    tkt_run_steps *run = trace->run;
-    for (size_t i = 0; i < trace->steps.count; i++) {
-        const tkt_step *step = &trace->steps.items[i];
-        if (step->number != run->step_count)
-            continue;
-        if (run->step_count < trace->all_steps.stats.count)
-            tkt_run_add(run, step->end_ns - step->begin_ns);
-        else if (are_new)
-            tkt_all_steps_add(&trace->all_steps, run, step->end_ns - step->begin_ns);
-    }
-}
-
-/* ---- Finishing ------------------------------------------------------------------------------- */
-
 takt_status tkt_trace_finish(takt_trace *trace)
 {
     takt_status status = order_tracks(trace);

@@ -1,7 +1,9 @@
-/* Tables that map structs to messages; the writer and the reader share them. */
+/* Tables that map structs to messages, which the writer and the reader share; and the step from one
+ * field of a message to the next, which is too long to be inlined. */
 #include "trace/perfetto.h"
 
 #include "trace/model.h"
+#include "trace/protobuf.h"
 
 #include <stddef.h>
 
@@ -130,3 +132,22 @@ const tkt_pf_field tkt_pf_run_window_fields[] = {
     FIELD(tkt_run_window, recorded),
     {0, 0, false},
 };
+
+bool tkt_pb_next(tkt_pb_reader *reader, tkt_pb_field *field)
+{
+    if (reader->at == reader->end)
+        return false;
+    uint64_t tag;
+    const uint8_t *at = tkt_pb_get_varint(reader->at, reader->end, &tag);
+    if (at && tag <= UINT32_MAX && tag >> 3 != 0) {
+        field->number = (uint32_t)tag >> 3;
+        field->wire = (tkt_pb_wire)(tag & 7);
+        at = tkt_pb_get_value(at, reader->end, field);
+        if (at) {
+            reader->at = at;
+            return true;
+        }
+    }
+    reader->is_bad = true;
+    return false;
+}

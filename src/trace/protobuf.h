@@ -130,24 +130,7 @@ static inline const uint8_t *tkt_pb_get_value(const uint8_t *at, const uint8_t *
 
 /* Reads the next field. False at the end of the message, and at a malformed field, which sets
  * `is_bad`. */
-static inline bool tkt_pb_next(tkt_pb_reader *reader, tkt_pb_field *field)
-{
-    if (reader->at == reader->end)
-        return false;
-    uint64_t tag;
-    const uint8_t *at = tkt_pb_get_varint(reader->at, reader->end, &tag);
-    if (at && tag <= UINT32_MAX && tag >> 3 != 0) {
-        field->number = (uint32_t)tag >> 3;
-        field->wire = (tkt_pb_wire)(tag & 7);
-        at = tkt_pb_get_value(at, reader->end, field);
-        if (at) {
-            reader->at = at;
-            return true;
-        }
-    }
-    reader->is_bad = true;
-    return false;
-}
+bool tkt_pb_next(tkt_pb_reader *reader, tkt_pb_field *field);
 
 static inline double tkt_pb_double(const tkt_pb_field *field)
 {
