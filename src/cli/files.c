@@ -1,12 +1,18 @@
 /* The traces that a command line names: files, and folders of them. */
 #include "cli/cli.h"
 
+#include "base/file.h"
 #include "base/text.h"
 
 #include <dirent.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+
+/* The events of torch.profiler begin before this. */
+enum {
+    HEAD_BYTES = 1 << 16
+};
 
 static bool has_one_of(const struct dirent *entry, const char *const *endings, size_t count)
 {
@@ -28,6 +34,13 @@ static int is_other(const struct dirent *entry)
 {
     static const char *const endings[] = {".pt.trace.json", ".pt.trace.json.gz", ".sqlite"};
     return has_one_of(entry, endings, 3);
+}
+
+/* As programs name the files of torch.profiler themselves, such as rank0.json. */
+static int is_json(const struct dirent *entry)
+{
+    static const char *const endings[] = {".json", ".json.gz"};
+    return has_one_of(entry, endings, 2);
 }
 
 static int by_name(const struct dirent **a, const struct dirent **b)
@@ -52,6 +65,20 @@ static int add_path(cli_files *files, const char *folder, const char *name)
     return CLI_OK;
 }
 
+/* True if the file begins like torch.profiler's, unlike a configuration, which also ends in .json.
+ */
+static bool has_events(const char *path)
+{
+    static const char key[] = "\"traceEvents\"";
+    tkt_input input;
+    if (tkt_input_open(&input, path, NULL) != TAKT_OK)
+        return false;
+    tkt_input_fill(&input, HEAD_BYTES);
+    bool has = memmem(input.window.at, tkt_input_left(&input), key, sizeof key - 1) != NULL;
+    tkt_input_close(&input);
+    return has;
+}
+
 static void free_entries(struct dirent **entries, int count)
 {
     for (int i = 0; i < count; i++)
@@ -69,6 +96,28 @@ static void tell_left_out(const char *folder, struct dirent **left_out, int coun
             cli_clean(name, sizeof name, left_out[0]->d_name), count > 1 ? " and more" : "");
 }
 
+/* Adds the .json files that are traces. */
+static int add_json(cli_files *files, const char *folder)
+{
+    struct dirent **found;
+    size_t before = files->count;
+    int count = scandir(folder, &found, is_json, by_name), status = CLI_OK;
+
+    if (count < 0)
+        return cli_error("%s: %s", folder, strerror(errno));
+    for (int i = 0; i < count && status == CLI_OK; i++) {
+        status = add_path(files, folder, found[i]->d_name);
+        if (status == CLI_OK && !has_events(files->paths[files->count - 1]))
+            free(files->paths[--files->count]);
+    }
+    free_entries(found, count);
+    if (status == CLI_OK && files->count == before)
+        status = cli_error("%s: there are no traces (.pftrace, .pt.trace.json, .sqlite) in this "
+                           "folder",
+                           folder);
+    return status;
+}
+
 /* Adds Takt's traces or, if there are none, those of other profilers. */
 static int add_entries(cli_files *files, const char *folder, struct dirent **own, int own_count)
 {
@@ -80,9 +129,7 @@ static int add_entries(cli_files *files, const char *folder, struct dirent **own
     if (other_count < 0)
         return cli_error("%s: %s", folder, strerror(errno));
     if (count == 0)
-        status = cli_error("%s: there are no traces (.pftrace, .pt.trace.json, .sqlite) in this "
-                           "folder",
-                           folder);
+        status = add_json(files, folder);
     if (own_count && other_count)
         tell_left_out(folder, others, other_count);
     for (int i = 0; i < count && status == CLI_OK; i++)

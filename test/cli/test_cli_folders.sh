@@ -152,6 +152,26 @@ status_is 0
 json_is 'list(rows)' "['step']"
 err_has "^takt: torch: only Takt's own traces are read; left out: w0\\.pt\\.trace\\.json and more\\."
 
+# Names that a program made up count where there is nothing else: a job of one, and of two. Other .json
+# files are no traces.
+mkdir own
+echo '{"traceEvent": []}' >own/config.json
+run report own
+status_is 1
+err_has '^takt: own: there are no traces '
+zcat torch/w1.pt.trace.json.gz >own/rank1.json
+run report --json own
+status_is 0
+silent
+row_is aten::add 1 1 2000 2000 2000 2000 2000 'rank 1'
+run info own
+status_is 0
+out_has '^own/rank1\.json .* 1 '
+gzip -c torch/w0.pt.trace.json >own/rank0.json.gz
+run report --json own
+status_is 0
+row_is aten::add 2 2 3000 3000 1000 1500 2000 'rank 1'
+
 # Programs without ranks: over files.
 mkdir runs
 for ns in 1000000 2000000 6000000; do
