@@ -145,10 +145,9 @@ takt_status takt_export_file(const takt_trace *trace, const char *format, const 
     return status;
 }
 
-void tkt_output_run(const takt_trace *trace, char out[TKT_RUN_BYTES])
+void tkt_output_run(const char *name, char out[TKT_RUN_BYTES])
 {
-    size_t used = tkt_utf8_clean(out, TKT_RUN_BYTES, tkt_trace_text(trace, trace->name),
-                                 trace->strings.items[trace->name].size);
+    size_t used = tkt_utf8_clean(out, TKT_RUN_BYTES, name, strlen(name));
     for (size_t i = 0; i < used; i++) {
         char c = out[i];
         bool is_plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
@@ -166,7 +165,7 @@ static takt_status name_output(const takt_trace *trace, const char *directory, t
 {
     char run[TKT_RUN_BYTES], rank[TKT_RANK_BYTES];
     const takt_facts *facts = &trace->facts;
-    tkt_output_run(trace, run);
+    tkt_output_run(tkt_trace_text(trace, trace->name), run);
     tkt_rank_text(rank, facts->rank, facts->world_size);
     char *base = tkt_output_join(directory, "%s%s.%u", run, rank, facts->cycle);
     if (!base)

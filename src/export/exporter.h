@@ -79,6 +79,6 @@ char *tkt_output_join(const char *folder, const char *format, ...) __attribute__
  * meaning for shells or terminals. Longer names are cut: file names have at most 255 bytes,
  * including suffixes. */
 #define TKT_RUN_BYTES 129
-void tkt_output_run(const takt_trace *trace, char out[TKT_RUN_BYTES]);
+void tkt_output_run(const char *name, char out[TKT_RUN_BYTES]);
 
 #endif

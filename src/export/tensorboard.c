@@ -107,7 +107,7 @@ takt_status tkt_xplane_file_name(const takt_trace *trace, const char *directory,
 {
     char run[TKT_RUN_BYTES], rank[TKT_RANK_BYTES], host[TKT_HOST_BYTES];
     char *folder = NULL;
-    tkt_output_run(trace, run);
+    tkt_output_run(tkt_trace_text(trace, trace->name), run);
     tkt_rank_text(rank, trace->facts.rank, trace->facts.world_size);
     tkt_tensorboard_host(trace, host);
     char *base = tkt_output_join(directory, "plugins/profile/%s.%u", run, trace->facts.cycle);

@@ -111,24 +111,15 @@ static takt_status expand(tkt_saved_options *saved, const char *pattern)
     return saved->directory ? TAKT_OK : TAKT_NO_MEMORY;
 }
 
-/* Returns the run's name as exports write it in file names, with the rank: see
- * src/export/exporter.h. */
+/* Returns the run's name as exports write it in file names, with the rank. */
 static char *name_for_files(tkt_saved_options *saved)
 {
     const takt_profiler_options *given = &saved->given;
-    char name[4096], rank[TKT_RANK_BYTES];
+    char run[TKT_RUN_BYTES], rank[TKT_RANK_BYTES], name[TKT_RUN_BYTES + TKT_RANK_BYTES];
+    tkt_output_run(given->name, run);
     tkt_rank_text(rank, given->rank, given->world_size);
-    int size =
-        snprintf(name, sizeof name, "%.*s%s", (int)(sizeof name - sizeof rank), given->name, rank);
-    char *copy = tkt_arena_copy(&saved->memory, name, (size_t)size);
-    for (char *at = copy; at && *at; at++) {
-        unsigned char c = (unsigned char)*at;
-        bool is_plain = (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') ||
-                        (c >= 'a' && c <= 'z') || c == '.' || c == '_' || c == '-' || c > 127;
-        if (!is_plain)
-            *at = '_';
-    }
-    return copy;
+    int size = snprintf(name, sizeof name, "%s%s", run, rank);
+    return tkt_arena_copy(&saved->memory, name, (size_t)size);
 }
 
 static takt_status refuse(const char *kind, const char *value)

@@ -237,6 +237,37 @@ TEST(a_summary_that_is_not_replaced_any_more_says_why)
     assert_int_equal(count_entries(folder), 1);
 }
 
+/* ---- Names ----------------------------------------------------------------------------------- */
+
+/* The stream's file is named as the complete file is, whatever the run's name. */
+TEST(long_and_strange_names_are_those_of_the_complete_file)
+{
+    char wide[2 * 120 + 1] = "", long_name[300];
+    for (int i = 0; i < 120; i++)
+        strcat(wide, "\u00fc");
+    memset(long_name, 'x', sizeof long_name);
+    long_name[sizeof long_name - 1] = '\0';
+    const char *const names[] = {wide, long_name, ".hidden", "a b/c", "-x", "\xff"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        char partial[600] = "";
+        takt_profiler_options options = streamed(TAKT_MODE_TRACE, (takt_schedule){.active = 10});
+        options.name = names[i];
+        takt_profiler *profiler = started(&options);
+        DIR *files = opendir(folder);
+        assert_non_null(files);
+        for (struct dirent *file; (file = readdir(files)) != NULL;)
+            if (strstr(file->d_name, ".0.partial.pftrace"))
+                snprintf(partial, sizeof partial, "%s", file->d_name);
+        closedir(files);
+        assert_true(partial[0] != '\0' && partial[0] != '.');
+        step(profiler, 10);
+        assert_int_equal(stop(profiler), TAKT_OK);
+        strcpy(strstr(partial, ".partial"), ".pftrace");
+        assert_true(exists(folder, partial));
+        assert_int_equal(count_entries(folder), i + 1);
+    }
+}
+
 /* ---- What others do to the file -------------------------------------------------------------- */
 
 TEST(a_summary_that_somebody_has_removed_is_written_again)
