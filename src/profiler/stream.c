@@ -16,6 +16,8 @@
 #define PARTIAL        ".partial.pftrace"
 #define FACTS_NS       UINT64_C(1000000000) /* facts are written at least this often */
 
+#define REMOVED "somebody has removed or replaced"
+
 /* Ticks beyond any record that exists when a slice is sealed. */
 #define FAR_TICKS (UINT64_C(1) << 40)
 
@@ -187,7 +189,8 @@ void tkt_stream_break(tkt_stream *stream, int reason)
     if (!stream->is_summary)
         stream->steps.count = 0;
     tkt_mutex_unlock(&stream_lock);
-    mark(stream, reason);
+    if (reason)
+        mark(stream, reason);
 }
 
 void tkt_stream_mend(tkt_stream *stream)
@@ -211,13 +214,26 @@ static bool is_broken(tkt_stream *stream)
     return true;
 }
 
+/* True once somebody has removed the file. Slices would free the memory of what they write, and
+ * nobody could read the file. */
+static bool is_removed(tkt_stream *stream)
+{
+    if (tkt_file_is_there(&stream->to.file))
+        return false;
+    tkt_log(TAKT_LOG_ERROR, "cycle %u: streaming has stopped: " REMOVED " %s",
+            stream->to.trace->facts.cycle, stream->to.file.path);
+    tkt_stream_break(stream, 0);
+    return true;
+}
+
 static void *run_slices(void *argument)
 {
     tkt_stream *stream = argument;
     uint64_t end_ticks;
-    while (tkt_stream_wait(stream, &end_ticks) && !is_broken(stream))
+    while (tkt_stream_wait(stream, &end_ticks) && !is_broken(stream) && !is_removed(stream))
         write_slice(stream, 0);
-    write_slice(stream, end_ticks);
+    if (!stream->is_broken)
+        write_slice(stream, end_ticks);
     is_broken(stream);
     tkt_pool_watch(NULL, 0);
     return NULL;
@@ -398,6 +414,8 @@ takt_status tkt_stream_read_back(tkt_stream *stream, uint64_t most_bytes, takt_t
     tkt_perfetto_close(&stream->to.perfetto);
     stream->to.perfetto.writer = NULL;
     tkt_writer_flush(&stream->to.writer);
+    if (status == TAKT_OK && !tkt_file_is_there(&stream->to.file))
+        return tkt_error_set(error, TAKT_IO_ERROR, REMOVED " %s", stream->to.file.path);
     if (status != TAKT_OK || file_bytes(stream) > most_bytes)
         return status;
     return takt_trace_open(stream->to.file.path, out, error);

@@ -195,7 +195,7 @@ takt_status tkt_stream_open_writer(const tkt_stream *stream, tkt_file *file,
 takt_status tkt_stream_claim(tkt_stream *stream, takt_error *error);
 
 /* Declares that the file cannot be written on, and says so in the file; removes an empty file.
- * `reason` is for tkt_file_reason(). */
+ * `reason` is for tkt_file_reason(); 0: the file is not there. */
 void tkt_stream_break(tkt_stream *stream, int reason);
 
 /* Declares that the file is written again. */

@@ -281,6 +281,25 @@ TEST(a_summary_that_somebody_has_removed_is_written_again)
     assert_int_equal(count_entries(folder), 1);
 }
 
+/* What is in memory is not freed for a file that nobody can read: the complete file has it. */
+TEST(a_stream_whose_file_somebody_has_removed_stops)
+{
+    takt_profiler_options options = streamed(TAKT_MODE_TRACE, (takt_schedule){.active = 1000000});
+    takt_profiler *profiler = started(&options);
+    step_until_written(profiler, 2000);
+    assert_int_equal(remove(in_folder(folder, "test.0.partial.pftrace")), 0);
+    step_until_told(profiler, "cycle 0: streaming has stopped: somebody has removed or replaced ");
+    step(profiler, 100);
+    uint64_t steps = takt_profiler_step_number(profiler);
+    assert_int_equal(stop(profiler), TAKT_IO_ERROR);
+    assert_int_equal(count_lines(TAKT_LOG_ERROR, ""), 1);
+    takt_trace *trace;
+    assert_int_equal(takt_trace_open(in_folder(folder, "test.0.pftrace"), &trace, NULL), TAKT_OK);
+    assert_int_equal(count_spans(trace, "work"), 100 * steps);
+    takt_trace_release(trace);
+    assert_int_equal(count_entries(folder), 1);
+}
+
 /* Another program writes its own file under the name. */
 TEST(the_file_of_another_in_its_place_is_left_alone)
 {
