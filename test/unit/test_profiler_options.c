@@ -319,7 +319,7 @@ TEST(file_names_hold_nothing_special)
     options.name = "../my run:\"1\"";
     tkt_saved_options saved;
     assert_int_equal(tkt_options_save(&saved, &options), TAKT_OK);
-    assert_string_equal(saved.file_name, ".._my_run__1_");
+    assert_string_equal(saved.file_name, "_._my_run__1_");
     tkt_options_fini(&saved);
 }
 
