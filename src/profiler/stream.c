@@ -16,8 +16,6 @@
 #define PARTIAL        ".partial.pftrace"
 #define FACTS_NS       UINT64_C(1000000000) /* facts are written at least this often */
 
-#define REMOVED "somebody has removed or replaced"
-
 /* Ticks beyond any record that exists when a slice is sealed. */
 #define FAR_TICKS (UINT64_C(1) << 40)
 
@@ -220,7 +218,7 @@ static bool is_removed(tkt_stream *stream)
 {
     if (tkt_file_is_there(&stream->to.file))
         return false;
-    tkt_log(TAKT_LOG_ERROR, "cycle %u: streaming has stopped: " REMOVED " %s",
+    tkt_log(TAKT_LOG_ERROR, "cycle %u: streaming has stopped: " TKT_STREAM_REMOVED " %s",
             stream->to.trace->facts.cycle, stream->to.file.path);
     tkt_stream_break(stream, 0);
     return true;
@@ -300,7 +298,9 @@ static takt_status open_file(tkt_stream *stream, takt_error *error)
 
 takt_status tkt_stream_claim(tkt_stream *stream, takt_error *error)
 {
-    return tkt_file_claim(&stream->to.file, stream->path, stream->stem, error);
+    takt_status status = tkt_folder_create(stream->folder, error);
+    return status == TAKT_OK ? tkt_file_claim(&stream->to.file, stream->path, stream->stem, error)
+                             : status;
 }
 
 static takt_status name_file(tkt_stream *stream, const tkt_saved_options *options,
@@ -320,9 +320,8 @@ static takt_status name_file(tkt_stream *stream, const tkt_saved_options *option
 static takt_status open_stream(tkt_stream *stream, const tkt_saved_options *options,
                                const tkt_stream_cycle *cycle, takt_error *error)
 {
-    takt_status status = tkt_folder_create(options->directory, error);
-    if (status == TAKT_OK)
-        status = name_file(stream, options, cycle, error);
+    stream->folder = options->directory;
+    takt_status status = name_file(stream, options, cycle, error);
     if (status == TAKT_OK)
         status = tkt_stream_claim(stream, error);
     if (status == TAKT_OK)
@@ -415,7 +414,7 @@ takt_status tkt_stream_read_back(tkt_stream *stream, uint64_t most_bytes, takt_t
     stream->to.perfetto.writer = NULL;
     tkt_writer_flush(&stream->to.writer);
     if (status == TAKT_OK && !tkt_file_is_there(&stream->to.file))
-        return tkt_error_set(error, TAKT_IO_ERROR, REMOVED " %s", stream->to.file.path);
+        return tkt_error_set(error, TAKT_IO_ERROR, TKT_STREAM_REMOVED " %s", stream->to.file.path);
     if (status != TAKT_OK || file_bytes(stream) > most_bytes)
         return status;
     return takt_trace_open(stream->to.file.path, out, error);

@@ -158,6 +158,8 @@ void tkt_stream_file_fini(tkt_stream_file *to);
 
 /* ======== Inside a stream ======== */
 
+#define TKT_STREAM_REMOVED "somebody has removed or replaced"
+
 #define TKT_STREAM_PAUSE_MS 100 /* between slices, and at first between snapshots */
 
 struct tkt_stream {
@@ -172,6 +174,7 @@ struct tkt_stream {
                      * snapshot of a summary is not written */
     tkt_thread thread;
     tkt_stream_file to; /* its `file` is closed while there is none: nothing could be written */
+    const char *folder; /* borrowed from the options */
     char *path;         /* of the file, if nobody has the name; a number follows its first `stem` bytes */
     size_t stem;
     TKT_ARRAY_OF(tkt_step) fetched; /* steps not yet taken; times are ticks */
@@ -191,7 +194,7 @@ bool tkt_stream_wait(tkt_stream *stream, uint64_t *end_ticks);
 takt_status tkt_stream_open_writer(const tkt_stream *stream, tkt_file *file,
                                    tkt_perfetto_pack *pack, tkt_writer *writer);
 
-/* Creates the stream's file, still empty. */
+/* Creates the stream's file, still empty, and its folder. */
 takt_status tkt_stream_claim(tkt_stream *stream, takt_error *error);
 
 /* Declares that the file cannot be written on, and says so in the file; removes an empty file.

@@ -81,6 +81,9 @@ static takt_status replace_file(tkt_stream *stream, const takt_trace *trace, fai
     takt_status status = tkt_file_create(&file, stream->to.file.path, &why->error);
     if (status == TAKT_OK) {
         status = write_trace(stream, trace, &file);
+        if (status == TAKT_OK && !tkt_file_is_there(&stream->to.file))
+            status = tkt_error_set(&why->error, TAKT_IO_ERROR, TKT_STREAM_REMOVED " %s",
+                                   stream->to.file.path);
         status = tkt_file_finish(&file, status, &why->error);
     }
     if (file.error_number)

@@ -281,6 +281,17 @@ TEST(a_summary_that_somebody_has_removed_is_written_again)
     assert_int_equal(count_entries(folder), 1);
 }
 
+TEST(a_summary_whose_folder_somebody_has_removed_is_written_again)
+{
+    takt_profiler_options options = streamed(TAKT_MODE_SUMMARY, (takt_schedule){.active = 1000000});
+    takt_profiler *profiler = started(&options);
+    step_until_written(profiler, 100);
+    remove_folder(folder);
+    step_until_written(profiler, 100);
+    assert_int_equal(stop(profiler), TAKT_OK);
+    assert_int_equal(count_entries(folder), 1);
+}
+
 /* What is in memory is not freed for a file that nobody can read: the complete file has it. */
 TEST(a_stream_whose_file_somebody_has_removed_stops)
 {
