@@ -76,7 +76,7 @@ static void put_records(writing *w, const tkt_phase_record *records, uint32_t co
 
 static void put_segment(writing *w, const tkt_phase_segment *segment)
 {
-    const tkt_phase_record *records = w->trace->phase_records.items + segment->first_record;
+    const tkt_phase_record *records = tkt_phase_records(w->trace, segment);
     for (uint32_t i = 0; i < segment->record_count; i++)
         number_of(w, records[i].name);
     tkt_message *packet = tkt_perfetto_packet(w->file, 0);

@@ -2,7 +2,8 @@
  * sites. Its memory does not grow with time.
  *
  * Nodes are numbered; 0 is the root, which stands for no scope. Parents have smaller numbers than
- * their children, except in the fold of a log: see tkt_fold_order(). All times are nanoseconds, rounded once per call. */
+ * their children, except in the fold of a log: see tkt_fold_order(). All times are nanoseconds,
+ * rounded once per call. */
 #ifndef TKT_RECORD_FOLD_H
 #define TKT_RECORD_FOLD_H
 
@@ -16,9 +17,9 @@
 /* The site of the root, and of nodes that stand for several paths. */
 #define TKT_SITE_OTHER 0u
 
-/* The folds of logs share tkt_fold_limit() bytes. Without room, a path goes the way of one beyond the
- * next limit, and one with more than TKT_MOST_EXTREMES calls has no percentiles. Histograms take
- * half of the bytes at most.
+/* The folds of logs share tkt_fold_limit() bytes. A path without room is counted as one beyond
+ * TKT_FOLD_MAX_NODES; one with more than TKT_MOST_EXTREMES calls and no room for its histogram has
+ * no percentiles. Histograms take half of the bytes at most.
  *
  * The most paths of one tree. Further paths are counted, and share a child of site TKT_SITE_OTHER
  * of the scope they were found in. There may be as many such children again. */

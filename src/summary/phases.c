@@ -206,7 +206,7 @@ static bool add_record(adding *a, uint32_t phase, const tkt_phase_record *record
 /* Adds up the phases of a segment and lists them in in_block. */
 static bool walk_segment(adding *a, uint32_t kernel, const tkt_phase_segment *segment)
 {
-    const tkt_phase_record *records = a->trace->phase_records.items + segment->first_record;
+    const tkt_phase_record *records = tkt_phase_records(a->trace, segment);
     for (uint32_t i = 0; i < segment->record_count; i++)
         if (!add_record(a, phase_of(a, kernel, records[i].name), &records[i]))
             return false;
@@ -247,7 +247,7 @@ static bool add_to_launch(adding *a)
 
 static void note_durations(adding *a, uint32_t kernel, const tkt_phase_segment *segment)
 {
-    const tkt_phase_record *records = a->trace->phase_records.items + segment->first_record;
+    const tkt_phase_record *records = tkt_phase_records(a->trace, segment);
     for (uint32_t i = 0; i < segment->record_count; i++) {
         running *run = &a->running.items[phase_of(a, kernel, records[i].name)];
         a->durations[run->next++] = (double)records[i].cycles * a->rate;

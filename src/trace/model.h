@@ -423,6 +423,13 @@ takt_status tkt_phases_finish(takt_trace *trace);
 /* The end of the segment's last record, in cycles since its attach. */
 uint64_t tkt_phase_extent(const takt_trace *trace, const tkt_phase_segment *segment);
 
+/* The records of a segment; NULL if it has none. */
+static inline tkt_phase_record *tkt_phase_records(const takt_trace *trace,
+                                                  const tkt_phase_segment *segment)
+{
+    return segment->record_count ? &trace->phase_records.items[segment->first_record] : NULL;
+}
+
 /* The end of a record in cycles; UINT64_MAX if it is greater. */
 static inline uint64_t tkt_phase_end(const tkt_phase_record *record)
 {

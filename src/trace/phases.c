@@ -43,14 +43,14 @@ static void tidy_segment(takt_trace *trace, tkt_phase_segment *segment)
         segment->record_count = (uint32_t)(count - segment->first_record);
     if (!isfinite(segment->ns_per_cycle) || segment->ns_per_cycle < 0)
         segment->ns_per_cycle = 0;
-    tkt_phase_record *records = trace->phase_records.items + segment->first_record;
-    if (segment->record_count && !are_in_order(records, segment->record_count))
+    tkt_phase_record *records = tkt_phase_records(trace, segment);
+    if (records && !are_in_order(records, segment->record_count))
         qsort(records, segment->record_count, sizeof *records, by_start);
 }
 
 uint64_t tkt_phase_extent(const takt_trace *trace, const tkt_phase_segment *segment)
 {
-    const tkt_phase_record *records = trace->phase_records.items + segment->first_record;
+    const tkt_phase_record *records = tkt_phase_records(trace, segment);
     uint64_t last = 0;
     for (uint32_t i = 0; i < segment->record_count; i++) {
         uint64_t end = tkt_phase_end(&records[i]);

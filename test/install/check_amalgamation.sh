@@ -7,7 +7,7 @@ ${CC:-cc} "${warnings[@]}" -c "$into/takt.c" -o "$scratch/takt.o" || fail "warni
 if command -v clang >/dev/null; then
     clang "${warnings[@]}" -fsyntax-only "$into/takt.c" || fail "clang: warnings"
 fi
-for test in cost flight names pairs schedule; do
+for test in flight names pairs schedule; do
     build "$scratch/test_$test" test/unit/test_$test.c "$scratch/takt.o" -lyaml -lz -lcmocka
     "$scratch/test_$test" >"$scratch/said" 2>&1 || fail "test_$test: $(tail -n 5 "$scratch/said")"
 done

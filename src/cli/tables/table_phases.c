@@ -95,7 +95,7 @@ static bool fill_segment(const table_source *source, size_t number, uint32_t *pa
                          table_row *row)
 {
     const tkt_phase_segment *segment = &source->trace->phase_segments.items[number];
-    const tkt_phase_record *records = source->trace->phase_records.items + segment->first_record;
+    const tkt_phase_record *records = tkt_phase_records(source->trace, segment);
     for (uint32_t i = 0; i < segment->record_count; i++) {
         parents[i] = parent_of(records, parents, i);
         table_put_uint(row, (uint64_t)segment->first_record + i + 1);
