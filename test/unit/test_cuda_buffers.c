@@ -1,8 +1,9 @@
 /* The pool of buffers that CUPTI fills. The cases share the process's one pool and leave it with
  * all buffers at home. A request tells by how long the last one of its thread was ago how large the
- * buffer is to be; here they follow each other at once, so that sizes only grow. */
+ * buffer is to be. */
 #include "cuda/collector.h"
 
+#include "base/clock.h"
 #include "base/thread.h"
 
 #include "support/test.h"
@@ -59,16 +60,32 @@ static void give_all(const taken_buffer *buffers, size_t count)
     assert_int_equal(drained_count, count);
 }
 
+/* Time 0 is that of no request: this thread stays unknown, and so do those whose addresses collide
+ * with its own. */
+static uint64_t read_zero(void)
+{
+    return 0;
+}
+
 TEST(no_buffer_is_handed_out_before_there_is_room)
 {
+    tkt_clock_fake(read_zero);
     assert_null(take().bytes);
     assert_true(tkt_buffers_setup(&sizes, true));
     assert_null(take().bytes);
     assert_int_equal(tkt_buffers_take_losses().refused, 2);
     tkt_buffers_limit(LIMIT);
     taken_buffer first = take();
+    tkt_clock_fake(NULL);
     assert_non_null(first.bytes);
     give_all(&first, 1);
+}
+
+/* Requests follow each other at once, however busy the machine is. */
+static uint64_t read_next(void)
+{
+    static uint64_t ns;
+    return ++ns;
 }
 
 static void *take_first_ones(void *argument)
@@ -84,8 +101,10 @@ TEST(buffers_grow_with_what_a_thread_fills)
 {
     taken_buffer taken[6];
     tkt_thread thread;
+    tkt_clock_fake(read_next);
     assert_int_equal(tkt_thread_start(&thread, "taker", take_first_ones, taken), TAKT_OK);
     tkt_thread_join(thread);
+    tkt_clock_fake(NULL);
     assert_int_equal(taken[0].records, 5);
     assert_int_equal(taken[0].size, TKT_BUFFER_LEAST_BYTES);
     assert_int_equal(taken[1].records, 0);
