@@ -291,6 +291,8 @@ async function showsCallers(page) {
     await openTab(page, 'flame');
     await page.focus('#page-flame .frame.chosen');
     await page.keyboard.press('c');
+    await until(page, async () => (await framesOf(page)).some((frame) => frame.row > 0),
+        'the flame graph is not shown');
     const frames = (await framesOf(page)).sort((a, b) => a.row - b.row);
     assert.deepStrictEqual(frames.map((frame) => frame.name).slice(0, 3),
         ['step', 'forces', 'pairs']);
