@@ -119,7 +119,8 @@ static takt_status seal_slice(tkt_stream *stream, uint64_t end_ticks, takt_trace
     return status;
 }
 
-/* Writes a slice. `end_ticks` is the end of the recording for the last one, otherwise 0. */
+/* Writes a slice. Its steps come last: a file that ends within it has what belongs to the steps that
+ * it has. `end_ticks` is the end of the recording for the last one, otherwise 0. */
 static void write_slice(tkt_stream *stream, uint64_t end_ticks)
 {
     uint64_t position = tkt_store_position();
@@ -132,12 +133,12 @@ static void write_slice(tkt_stream *stream, uint64_t end_ticks)
     uint64_t ticks = end_ticks ? end_ticks : stream->places.ticks;
     stream->to.trace->facts.end_ns = tkt_clock_ns(tkt_window_fit(stream->window), ticks);
     tkt_stream_write_host(&stream->to, slice, end_ticks != 0);
-    tkt_stream_take_steps(stream, stream->to.trace->facts.end_ns);
     memset(stream->to.trace->losses, 0, sizeof stream->to.trace->losses);
     tkt_window_progress(stream->window, slice, stream->to.trace);
     takt_trace_release(slice);
     tkt_stream_write_devices(&stream->to, stream->window, false);
     tkt_stream_write_phases(&stream->to, end_ticks != 0);
+    tkt_stream_take_steps(stream, stream->to.trace->facts.end_ns);
     write_facts(stream, end_ticks != 0);
     tkt_writer_flush(&stream->to.writer);
     if (stream->to.writer.status == TAKT_OK && tkt_window_is_full(stream->window))
