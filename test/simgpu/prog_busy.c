@@ -129,6 +129,7 @@ typedef struct launcher {
 
 static launcher launchers[MOST_THREADS];
 static atomic_bool is_over;
+static atomic_int ready; /* launchers */
 
 static void launch_kernel(CUfunction function, CUstream stream)
 {
@@ -193,6 +194,7 @@ static void *launch_on_and_on(void *argument)
     CHECK(cuStreamCreate(&l->stream, 1));
     if (is(option.what, "graphs") || (is(option.what, "both") && l->number / 2 % 2))
         l->exec = make_graph(l);
+    atomic_fetch_add(&ready, 1);
     l->is_behind = is(option.pace, "behind") && l->number / 2 % 4 == 0;
     if (l->is_behind)
         stay_behind(l);
@@ -201,12 +203,15 @@ static void *launch_on_and_on(void *argument)
     return NULL;
 }
 
+/* Returns when all have their graphs: a launch that is captured has no activity. */
 static void start_launchers(void)
 {
     for (int i = 0; i < (int)number(option.threads); i++) {
         launchers[i].number = i;
         CHECK(pthread_create(&launchers[i].thread, NULL, launch_on_and_on, &launchers[i]));
     }
+    while (atomic_load(&ready) < (int)number(option.threads))
+        pause_ns(1000000);
 }
 
 static uint64_t stop_launchers(void)
