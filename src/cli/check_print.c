@@ -14,11 +14,6 @@ static const char *const outcomes[] = {[CLI_CHECK_PASSED] = "passed",
                                        [CLI_CHECK_NOT_COMPARABLE] = "NOT COMPARABLE",
                                        [CLI_CHECK_UNDECIDED] = "UNDECIDED"};
 
-static double percent(double change, double base)
-{
-    return base > 0 ? 100 * change / base : NAN;
-}
-
 static const char *shown(char out[TKT_VALUE_SIZE], tkt_cell_type type, double number)
 {
     tkt_value_text(out, type, (tkt_cell){.d = number});
@@ -34,10 +29,10 @@ static void print_answer(const char *what, double a, double b, double change, do
 
     printf("%s call %s in A and %s in B, %s (%s", what, shown(texts[0], TKT_CELL_LENGTH, a),
            shown(texts[1], TKT_CELL_LENGTH, b), shown(texts[2], TKT_CELL_SHIFT, change),
-           shown(texts[3], TKT_CELL_GROWTH, percent(change, base)));
+           shown(texts[3], TKT_CELL_GROWTH, cli_percent(change, base)));
     if (!isnan(noise->low_ns))
-        printf(", %s .. %s", shown(texts[4], TKT_CELL_GROWTH, percent(noise->low_ns, base)),
-               shown(texts[5], TKT_CELL_GROWTH, percent(noise->high_ns, base)));
+        printf(", %s .. %s", shown(texts[4], TKT_CELL_GROWTH, cli_percent(noise->low_ns, base)),
+               shown(texts[5], TKT_CELL_GROWTH, cli_percent(noise->high_ns, base)));
     putchar(')');
     if (!isnan(noise->p) && !isnan(noise->low_ns))
         printf(", p %s", shown(texts[4], TKT_CELL_CHANCE, noise->p));
@@ -193,14 +188,14 @@ static void print_json_row(const cli_row *row)
     print_number("median_a_ns", a->median_ns);
     print_number("median_b_ns", b->median_ns);
     print_number("change_ns", row->change_ns);
-    print_number("change_percent", percent(row->change_ns, row->base_ns));
+    print_number("change_percent", cli_percent(row->change_ns, row->base_ns));
     print_number("change_low_ns", row->noise.low_ns);
     print_number("change_high_ns", row->noise.high_ns);
     print_number("p", row->noise.p);
     print_number("mean_a_ns", a->mean_ns);
     print_number("mean_b_ns", b->mean_ns);
     print_number("mean_change_ns", row->mean_change_ns);
-    print_number("mean_change_percent", percent(row->mean_change_ns, a->mean_ns));
+    print_number("mean_change_percent", cli_percent(row->mean_change_ns, a->mean_ns));
     print_number("mean_low_ns", row->mean_noise.low_ns);
     print_number("mean_high_ns", row->mean_noise.high_ns);
     print_number("mean_p", row->mean_noise.p);

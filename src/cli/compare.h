@@ -6,6 +6,7 @@
 #include "cli/cli.h"
 #include "report/table.h"
 
+#include <math.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -290,6 +291,12 @@ extern const cli_option cli_compare_option_list[CLI_COMPARE_COUNT];
 
 int cli_compare_take(cli_compare_options *options, const cli_syntax *syntax, int option,
                      const char *value);
+
+/* NaN without a base. */
+static inline double cli_percent(double change, double base)
+{
+    return base > 0 ? 100 * change / base : NAN;
+}
 
 /* Parses "5%" as 0.05. False if it is not a percentage. */
 bool cli_parse_percent(const char *text, double *out);

@@ -104,11 +104,6 @@ static const tkt_column columns[COLUMNS] = {
     [VERDICT] = {"Calls are", "verdict", TKT_CELL_TEXT, 0, true, 1},
 };
 
-static double percent(double change, double base)
-{
-    return base > 0 ? 100 * change / base : NAN;
-}
-
 /* Formats the band relative to A's call, such as "-1.20% .. +3.40%". */
 static const char *band_of(tkt_document *document, const cli_row *row)
 {
@@ -116,9 +111,9 @@ static const char *band_of(tkt_document *document, const cli_row *row)
 
     if (isnan(row->noise.low_ns) || !(row->base_ns > 0))
         return "";
-    tkt_value_text(low, TKT_CELL_GROWTH, (tkt_cell){.d = percent(row->noise.low_ns, row->base_ns)});
+    tkt_value_text(low, TKT_CELL_GROWTH, (tkt_cell){.d = cli_percent(row->noise.low_ns, row->base_ns)});
     tkt_value_text(high, TKT_CELL_GROWTH,
-                   (tkt_cell){.d = percent(row->noise.high_ns, row->base_ns)});
+                   (tkt_cell){.d = cli_percent(row->noise.high_ns, row->base_ns)});
     int size = snprintf(band, sizeof band, "%s .. %s", low, high);
     return tkt_document_copy(document, band, (size_t)size);
 }
@@ -145,15 +140,15 @@ static void add_row(tkt_document *document, tkt_table *table, const cli_comparis
     fill_part(cells, row, CLI_A, comparison->scale[CLI_A]);
     fill_part(cells, row, CLI_B, comparison->scale[CLI_B]);
     cells[SELF_CHANGE].d = row->self_change_ns;
-    cells[SELF_PERCENT].d = percent(row->self_change_ns, cells[SELF_A].d);
+    cells[SELF_PERCENT].d = cli_percent(row->self_change_ns, cells[SELF_A].d);
     cells[CHANGE].d = row->change_ns;
-    cells[CHANGE_PERCENT].d = percent(row->change_ns, row->base_ns);
+    cells[CHANGE_PERCENT].d = cli_percent(row->change_ns, row->base_ns);
     cells[LOW].d = row->noise.low_ns;
     cells[HIGH].d = row->noise.high_ns;
     cells[BAND].text = band_of(document, row);
     cells[CHANCE].d = row->noise.p;
     cells[MEAN_CHANGE].d = row->mean_change_ns;
-    cells[MEAN_PERCENT].d = percent(row->mean_change_ns, row->parts[CLI_A].mean_ns);
+    cells[MEAN_PERCENT].d = cli_percent(row->mean_change_ns, row->parts[CLI_A].mean_ns);
     cells[MEAN_CHANCE].d = row->mean_noise.p;
     cells[VERDICT].text = cli_verdict_name(row->verdict);
 }

@@ -112,13 +112,10 @@ static void put_run(const takt_facts *facts)
 /* The same figures as the report of steps has. */
 static void put_all_steps(const takt_trace *trace)
 {
+    bool is_known = trace->run && trace->run->slowest_count > 0;
     put_count("run_steps", trace->all_steps.stats.count);
     put_count("run_ns", trace->all_steps.stats.total_ns);
-    put_key("slowest_step");
-    if (trace->run && trace->run->slowest_count > 0)
-        printf("%" PRIu64, trace->run->slowest[0].number);
-    else
-        fputs("null", stdout);
+    put_known("slowest_step", is_known, is_known ? trace->run->slowest[0].number : 0);
     put_count("slowest_step_ns", trace->all_steps.stats.max_ns);
 }
 

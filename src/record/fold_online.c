@@ -43,14 +43,14 @@ static inline uint32_t enter(walk *w, uint32_t depth, uint32_t site)
     return node;
 }
 
-/* Adds a span that overlaps the window. */
-static void add(walk *w, uint32_t node, uint64_t begin, uint64_t end)
+/* Cuts what overlaps the window to it, and counts the cuts. Returns the duration in ns. */
+static uint64_t cut(walk *w, uint64_t begin, uint64_t end)
 {
     w->fold->begun_before += begin < w->from;
     w->fold->unfinished += end > w->until;
     begin = begin < w->from ? w->from : begin;
     end = end > w->until ? w->until : end;
-    tkt_fold_add(w->fold, node, tkt_clock_duration_ns(w->ns_per_tick, end - begin));
+    return tkt_clock_duration_ns(w->ns_per_tick, end - begin);
 }
 
 static void fold_span(walk *w, const tkt_slot_span *span)
@@ -58,7 +58,7 @@ static void fold_span(walk *w, const tkt_slot_span *span)
     uint32_t node =
         enter(w, span->depth < TKT_MAX_DEPTH ? span->depth : TKT_MAX_DEPTH - 1, span->site);
     if (tkt_slot_overlaps(span, w->from, w->until))
-        add(w, node, span->begin, span->end);
+        tkt_fold_add(w->fold, node, cut(w, span->begin, span->end));
 }
 
 /* The common span: of one slot, and usually entirely in the window. */
@@ -69,7 +69,7 @@ static inline void fold_plain(walk *w, const takt_record *slot)
     if (TAKT_LIKELY(slot->start >= w->from && end <= w->until))
         tkt_fold_add(w->fold, node, tkt_clock_duration_ns(w->ns_per_tick, slot->ticks));
     else if (end > w->from && slot->start <= w->until)
-        add(w, node, slot->start, end);
+        tkt_fold_add(w->fold, node, cut(w, slot->start, end));
 }
 
 static double as_double(uint64_t bits)
@@ -138,14 +138,9 @@ static void fold_event(walk *w, const takt_record *slot)
 
 static void fold_task(walk *w, const takt_record *slot)
 {
-    uint64_t begin = slot[0].start < w->from ? w->from : slot[0].start;
-    uint64_t end = slot[1].start > w->until ? w->until : slot[1].start;
-    if (end < begin)
-        return;
-    w->fold->begun_before += slot[0].start < w->from;
-    w->fold->unfinished += slot[1].start > w->until;
-    tkt_fold_task(w->fold, slot[0].ticks, slot[1].ticks,
-                  tkt_clock_duration_ns(w->ns_per_tick, end - begin));
+    uint64_t begin = slot[0].start, end = slot[1].start;
+    if (end >= begin && end >= w->from && begin <= w->until)
+        tkt_fold_task(w->fold, slot[0].ticks, slot[1].ticks, cut(w, begin, end));
 }
 
 /* The same time on the time line of takt_now_ns(). */
@@ -202,14 +197,9 @@ static void fold_frames(walk *w, const takt_frame *frames, uint32_t count, uint6
         uint32_t node = enter(w, i, tkt_frame_site(&frames[i]));
         if (!until_ticks || frames[i].start > until_ticks)
             continue;
-        add(w, node, frames[i].start, until_ticks);
+        tkt_fold_add(w->fold, node, cut(w, frames[i].start, until_ticks));
         w->fold->unfinished++;
     }
-}
-
-static bool holds(const tkt_chunk *chunk, const takt_record *cursor)
-{
-    return cursor >= chunk->slots && cursor <= chunk->slots + TKT_CHUNK_SLOTS;
 }
 
 typedef TKT_ARRAY_OF(tkt_chunk *) chunk_list;
@@ -224,7 +214,7 @@ static takt_status list_chunks(const tkt_thread_log *log, const takt_record *cur
         if (!item)
             return TAKT_NO_MEMORY;
         *item = chunk;
-        if (holds(chunk, cursor))
+        if (tkt_chunk_holds(chunk, cursor))
             return TAKT_OK;
         chunk = tkt_chunk_after(chunk);
     }
@@ -268,7 +258,7 @@ static takt_status fold_piece(tkt_thread_log *log, const takt_record *cursor,
     skip_folded_chunk(log);
     tkt_chunk *only = log->unfolded;
     chunk_list list = {0};
-    bool is_one = holds(only, cursor);
+    bool is_one = tkt_chunk_holds(only, cursor);
     if (!is_one && list_chunks(log, cursor, &list) != TAKT_OK) {
         TKT_ARRAY_FREE(&list);
         return TAKT_NO_MEMORY; /* the next fold begins at the same slot */
@@ -298,7 +288,7 @@ static takt_status fold_piece(tkt_thread_log *log, const takt_record *cursor,
 
 static bool is_early_end(const takt_record *slot)
 {
-    return !tkt_slot_is_plain(slot) && tkt_slot_kind_of(slot) == TKT_SLOT_SPAN && slot->start == 0;
+    return tkt_slot_is(slot, TKT_SLOT_SPAN) && slot->start == 0;
 }
 
 /* The first unfolded slot where such a scope ends; NULL if there is none before the cursor. Usually
@@ -310,7 +300,7 @@ static const takt_record *find_early_end(const tkt_thread_log *log, const takt_r
     const tkt_chunk *chunk = log->unfolded;
     const takt_record *slot = chunk->slots + log->unfolded_slot;
     for (;;) {
-        bool is_last = holds(chunk, cursor);
+        bool is_last = tkt_chunk_holds(chunk, cursor);
         const takt_record *end = is_last ? cursor : chunk->slots + chunk->count;
         for (; slot < end; slot++)
             if (is_early_end(slot))
@@ -365,11 +355,6 @@ static takt_status fold_part(tkt_thread_log *log, const takt_record *cursor,
 /* Where another thread continues the log, no scope is open. So each thread's slots are a piece of
  * their own. */
 
-static bool is_handover(const takt_record *slot)
-{
-    return !tkt_slot_is_plain(slot) && tkt_slot_kind_of(slot) == TKT_SLOT_THREAD;
-}
-
 static tkt_thread_mark mark_at(const takt_record *slot)
 {
     return (tkt_thread_mark){slot[0].start, slot[0].ticks, slot[1].ticks};
@@ -380,9 +365,9 @@ static tkt_thread_mark writer_of(const tkt_chunk *chunk, uint32_t end)
 {
     tkt_thread_mark thread = chunk->thread;
     for (const takt_record *slot = chunk->slots; slot < chunk->slots + end; slot++) {
-        if (is_handover(slot))
+        if (tkt_slot_is(slot, TKT_SLOT_THREAD))
             thread = mark_at(slot);
-        else if (!tkt_slot_is_plain(slot) && tkt_slot_kind_of(slot) == TKT_SLOT_NAME)
+        else if (tkt_slot_is(slot, TKT_SLOT_NAME))
             thread.name = slot->ticks;
     }
     return thread;
@@ -417,10 +402,10 @@ static takt_status fold_past_threads(tkt_thread_log *log, const takt_record *cur
     change_thread(&log->fold, writer_of(chunk, log->unfolded_slot));
     takt_status status = TAKT_OK;
     while (status == TAKT_OK) {
-        bool is_last = holds(chunk, cursor);
+        bool is_last = tkt_chunk_holds(chunk, cursor);
         const takt_record *end = is_last ? cursor : chunk->slots + chunk->count;
         for (; slot < end && status == TAKT_OK; slot++)
-            if (is_handover(slot))
+            if (tkt_slot_is(slot, TKT_SLOT_THREAD))
                 status = hand_over(log, slot, mark_at(slot), from, until_ticks);
         if (is_last)
             break;

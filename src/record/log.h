@@ -288,6 +288,12 @@ static inline tkt_chunk *tkt_chunk_after(const tkt_chunk *chunk)
     return __atomic_load_n(&chunk->next, __ATOMIC_ACQUIRE);
 }
 
+/* True if the cursor is in the chunk, or at its end. */
+static inline bool tkt_chunk_holds(const tkt_chunk *chunk, const takt_record *cursor)
+{
+    return cursor >= chunk->slots && cursor <= chunk->slots + TKT_CHUNK_SLOTS;
+}
+
 /* Frees all logs. No thread may record any more. */
 void tkt_log_free_all(void);
 

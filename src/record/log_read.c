@@ -20,11 +20,6 @@ static takt_record *read_cursor(const tkt_thread_log *log)
     return place.cursor;
 }
 
-static bool holds(const tkt_chunk *chunk, const takt_record *cursor)
-{
-    return cursor >= chunk->slots && cursor <= chunk->slots + TKT_CHUNK_SLOTS;
-}
-
 /* Copies the stack; the copy is consistent if the cursor is unchanged afterwards. */
 static uint32_t copy_frames(const tkt_thread_log *log, takt_frame *out)
 {
@@ -50,7 +45,7 @@ static uint32_t without_closed(const takt_frame *frames, uint32_t count, const t
     if (count == 0 || cursor == first)
         return count;
     const takt_record *last = cursor - 1;
-    if (!tkt_slot_is_plain(last) && tkt_slot_kind_of(last) == TKT_SLOT_MORE && last > first)
+    if (tkt_slot_is(last, TKT_SLOT_MORE) && last > first)
         last--;
     bool is_closed = tkt_slot_read_span(last, &span) && span.depth == count - 1 &&
                      span.begin == frames[count - 1].start && span.begin < span.end;
@@ -88,7 +83,7 @@ static takt_status copy_parts(const tkt_thread_log *log, uint64_t from_ticks,
 {
     takt_status status = TAKT_OK;
     const tkt_chunk *chunk = log->head;
-    for (; status == TAKT_OK && !holds(chunk, cursor); chunk = tkt_chunk_after(chunk))
+    for (; status == TAKT_OK && !tkt_chunk_holds(chunk, cursor); chunk = tkt_chunk_after(chunk))
         if (chunk->end_ticks >= from_ticks)
             status = add_part(view, chunk, chunk->count);
     if (status == TAKT_OK)
@@ -151,7 +146,7 @@ void tkt_log_fold_reset(tkt_thread_log *log)
     log->early_ends_folded = tkt_log_early_ends(log) & ~1u; /* of records before the cursor */
     takt_record *cursor = read_cursor(log);
     tkt_chunk *chunk = log->head;
-    while (!holds(chunk, cursor))
+    while (!tkt_chunk_holds(chunk, cursor))
         chunk = tkt_chunk_after(chunk);
     log->unfolded = chunk;
     log->unfolded_slot = (uint32_t)(cursor - chunk->slots);
@@ -164,7 +159,7 @@ static takt_status fold_now(tkt_thread_log *log, takt_frame *frames, uint64_t un
     uint32_t count;
     takt_record *cursor = copy_moment(log, frames, &count);
     tkt_chunk *chunk = log->head;
-    while (!holds(chunk, cursor))
+    while (!tkt_chunk_holds(chunk, cursor))
         chunk = tkt_chunk_after(chunk);
     count = without_closed(frames, count, chunk->slots, cursor);
     return tkt_online_fold(log, cursor, frames, count, until_ticks);
@@ -235,7 +230,7 @@ static takt_status fold_into_copy(tkt_thread_log *log, takt_frame *frames, uint6
     uint32_t count;
     takt_record *cursor = copy_moment(log, frames, &count);
     tkt_chunk *chunk = log->head;
-    while (!holds(chunk, cursor))
+    while (!tkt_chunk_holds(chunk, cursor))
         chunk = tkt_chunk_after(chunk);
     count = without_closed(frames, count, chunk->slots, cursor);
     takt_status status = tkt_online_fold(log, cursor, frames, count, 0);

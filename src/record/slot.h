@@ -81,6 +81,11 @@ static inline tkt_slot_kind tkt_slot_kind_of(const takt_record *slot)
     return (tkt_slot_kind)((slot->tag >> 8) - TKT_SLOT_FIRST);
 }
 
+static inline bool tkt_slot_is(const takt_record *slot, tkt_slot_kind kind)
+{
+    return !tkt_slot_is_plain(slot) && tkt_slot_kind_of(slot) == kind;
+}
+
 /* A span of one slot or two. */
 typedef struct tkt_slot_span {
     uint64_t begin; /* ticks */

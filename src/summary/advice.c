@@ -200,8 +200,7 @@ static uint32_t *name_sites(const takt_trace *trace)
     tkt_map firsts = {0};
     uint32_t *named = tkt_alloc(trace->sites.count * sizeof *named);
     for (uint32_t i = 0; named && i < trace->sites.count; i++) {
-        uint64_t key = (uint64_t)trace->sites.items[i].name * 2 + tkt_site_is_call(trace, i);
-        uint64_t *first = tkt_map_put(&firsts, key);
+        uint64_t *first = tkt_map_put(&firsts, tkt_site_name_key(trace, i));
         if (!first) {
             tkt_free(named);
             named = NULL;

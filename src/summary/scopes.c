@@ -41,9 +41,7 @@ typedef struct grouping {
 
 static uint64_t key_of(const grouping *g, uint32_t site)
 {
-    if (site == TKT_SITE_OTHER)
-        return OTHER_KEY;
-    return (uint64_t)g->trace->sites.items[site].name * 2 + tkt_site_is_call(g->trace, site);
+    return site == TKT_SITE_OTHER ? OTHER_KEY : tkt_site_name_key(g->trace, site);
 }
 
 static tkt_scope_total *find_group(grouping *g, const tkt_node *node)

@@ -79,6 +79,12 @@ static inline bool tkt_site_is_call(const takt_trace *trace, uint32_t site)
     return trace->sites.items[site].kind == TAKT_SITE_CALL;
 }
 
+/* A key that sites of one name share: scopes one, and calls another. */
+static inline uint64_t tkt_site_name_key(const takt_trace *trace, uint32_t site)
+{
+    return (uint64_t)trace->sites.items[site].name * 2 + tkt_site_is_call(trace, site);
+}
+
 /* ======== By path ======== */
 
 /* Self and total times by call path: the folded form as a list. */

@@ -60,11 +60,6 @@ static uint32_t slots_of(const takt_record *slot)
     }
 }
 
-static bool is_more(const takt_record *slot)
-{
-    return !tkt_slot_is_plain(slot) && tkt_slot_kind_of(slot) == TKT_SLOT_MORE;
-}
-
 /* The number of slots of the event at `slot`, including a call's span. `left` slots remain in the
  * chunk; 0 if the event is not complete. */
 static uint32_t event_slots(const takt_record *slot, uint32_t left)
@@ -81,7 +76,7 @@ static uint32_t event_slots(const takt_record *slot, uint32_t left)
     }
     uint32_t count = slots_of(slot);
     for (uint32_t i = 1; i < count; i++)
-        if (i >= left || !is_more(slot + i))
+        if (i >= left || !tkt_slot_is(slot + i, TKT_SLOT_MORE))
             return 0;
     return count;
 }

@@ -34,6 +34,17 @@ void html_put(html_bytes *bytes, const void *data, size_t size)
     bytes->used += size;
 }
 
+static takt_status put(void *user, const void *data, size_t size)
+{
+    html_put(user, data, size);
+    return TAKT_OK;
+}
+
+takt_sink html_sink(html_bytes *bytes)
+{
+    return (takt_sink){put, bytes};
+}
+
 void html_put_varint(html_bytes *bytes, uint64_t value)
 {
     if (!reserve(bytes, 10))

@@ -67,12 +67,6 @@ static html_run run_of(cli_side *side)
     return (html_run){side->trace, file};
 }
 
-static takt_status append(void *user, const void *data, size_t size)
-{
-    html_put(user, data, size);
-    return TAKT_OK;
-}
-
 static int write_page(cli_comparison *comparison, const html_bytes *json, const char *path)
 {
     html_content content = {.comparison = json};
@@ -95,7 +89,7 @@ int html_write_diff(cli_comparison *comparison, const cli_syntax *syntax, const 
     const takt_report_options options = {
         .struct_size = sizeof options, .format = TAKT_FORMAT_JSON, .rows = HTML_TABLE_ROWS};
     html_bytes json = {.used = 0};
-    const takt_sink sink = {append, &json};
+    const takt_sink sink = html_sink(&json);
     int status = cli_compare_print(comparison, &options, &sink, syntax);
 
     if (status == CLI_OK)

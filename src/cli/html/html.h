@@ -31,6 +31,7 @@ typedef struct html_bytes {
 } html_bytes;
 
 void html_put(html_bytes *bytes, const void *data, size_t size);
+takt_sink html_sink(html_bytes *bytes); /* never fails: see above */
 void html_put_varint(html_bytes *bytes, uint64_t value);
 void html_put_zigzag(html_bytes *bytes, int64_t value);
 void html_print(html_bytes *bytes, const char *format, ...) __attribute__((format(printf, 2, 3)));

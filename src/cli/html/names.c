@@ -69,18 +69,12 @@ static void put_strings(const html_set *texts, html_bytes *out)
     html_print(out, "]");
 }
 
-static takt_status append(void *user, const void *data, size_t size)
-{
-    html_put(user, data, size);
-    return TAKT_OK;
-}
-
 /* Writes the reports that this trace supports and omits the others. */
 static void put_tables(const takt_trace *trace, html_bytes *out)
 {
     const takt_report_options options = {
         .struct_size = sizeof options, .format = TAKT_FORMAT_JSON, .rows = HTML_TABLE_ROWS};
-    const takt_sink sink = {append, out};
+    const takt_sink sink = html_sink(out);
     const char *name;
     bool is_first = true;
 
