@@ -50,6 +50,8 @@ static bool is_paced; /* waits for the stream, so that nothing is dropped */
         }                                                                                          \
     } while (0)
 
+#define NAMED_AT 100 /* rounds of the second thread */
+
 /* A second thread, named late, with a scope that lasts and gets its argument late. */
 static void *record_beside(void *unused)
 {
@@ -59,7 +61,7 @@ static void *record_beside(void *unused)
         TAKT_SCOPE("beside");
         TAKT_ARG("number", i);
         TAKT_COUNTER("count", (double)i);
-        if (i == 100)
+        if (i == NAMED_AT)
             takt_thread_name("late");
         atomic_fetch_add(&beside_count, 1);
         uint64_t until = takt_now_ns() + 100000;
@@ -275,6 +277,8 @@ int main(int argc, char **argv)
         if (steps == 0)
             printf("%llu\n", (unsigned long long)i + 1), fflush(stdout);
     }
+    while (atomic_load(&beside_count) <= NAMED_AT) /* a busy machine may have held it up */
+        sched_yield();
     atomic_store(&is_over, true);
     CHECK(pthread_join(thread, NULL));
     CHECK(takt_profiler_stop(profiler));
