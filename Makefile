@@ -581,18 +581,19 @@ gpu-kit:
 	@+$(again) gpu-kit-built
 
 gpu-kit-built: $(B)/gpu-kit.tar.gz
-$(B)/gpu-kit.tar.gz: $(kit_programs) $(shared) $(B)/kit/takt $(B)/kit/libtorch_takt.so \
+$(B)/gpu-kit.tar.gz: $(kit_programs) $(B)/kit/takt $(B)/kit/libtorch_takt.so \
     $(wildcard test/gpu/*.sh test/gpu/*.py samples/sph/profile.yaml)
 	$(call say,KIT $(B)/gpu-kit)
 	$(Q)test/gpu/make_kit.sh '$(B)/gpu-kit' '$(toolkit)' $(kit_programs) $(B)/kit/takt \
-	    $(shared) $(B)/kit/libtorch_takt.so
+	    $(B)/kit/libtorch_takt.so
 $(B)/kit/takt: link_flags = $(cli_libs) -Wl,--disable-new-dtags,-rpath,'$$ORIGIN/../lib'
 $(B)/kit/takt: $(cli_objects) $(static)
 	$(link)
-$(B)/kit/libtorch_takt.so: $(B)/obj/test/gpu/torch_takt.o $(shared)
+$(B)/kit/libtorch_takt.so: $(B)/obj/test/gpu/torch_takt.o $(static)
 	$(call say,LD $@)
 	$(Q)mkdir -p $(@D)
-	$(Q)$(CC) -shared $(LDFLAGS) -Wl,-rpath,'$$ORIGIN' -o $@ $^
+	$(Q)$(CC) -shared $(LDFLAGS) -Wl,-z,defs,-z,nodelete,--disable-new-dtags,-rpath,'$$ORIGIN' -o $@ \
+	    $^ -pthread $(needs) $(LDLIBS)
 
 # The benchmark also measures LTTng-UST if it is installed.
 lttng_libs   = $(shell pkg-config --libs lttng-ust 2>/dev/null)

@@ -14,6 +14,13 @@ for name in libc.so.6 libcuda.so.1 ld-linux-x86-64.so.2; do
     [ ! -e "$kit/lib/$name" ] || fail "the kit has $name"
 done
 
+# What is loaded there finds all libraries in the kit, but for the C library's and the driver's.
+for file in "$kit"/bin/* "$kit"/lib/libtorch_takt.so; do
+    strange=$(env -i PATH="$PATH" ldd "$file" | grep -vE "=> $kit/|linux-vdso|/ld-linux|\
+^[[:space:]]*(libc|libm|libdl|libpthread|librt|libresolv|libcuda|libcublas|libcublasLt)\.so") || true
+    [ -z "$strange" ] || fail "${file##*/} needs what the kit does not have: $strange"
+done
+
 # Entries of the fat binaries: machine code is kind 2, PTX kind 1.
 need python3
 python3 - "$kit"/bin/gpu_* <<'PYTHON' || fail "device code is missing"
@@ -104,31 +111,60 @@ tar -tzf "$results/traces.tar.gz" | grep -q '\.pftrace$' || fail "no trace in th
 obeys_limits
 [ -z "$(find "$scratch" -maxdepth 1 -name 'takt-kit.*')" ] || fail "run.sh leaves its folder"
 
-# What PyTorch's loop uses: Takt in a process of Python's, and the comparison.
-LD_LIBRARY_PATH=$TAKT_BUILD/simgpu/13 TAKT_CUPTI_LIBRARY=$TAKT_BUILD/simgpu/13/libcupti.so.13 \
-    python3 - "$kit" "$scratch/takt.json" <<'PYTHON' >"$scratch/output" 2>&1 || fail "$(cat "$scratch/output")"
-import ctypes, json, sys
-kit, path = sys.argv[1:]
-sys.path.insert(0, kit)
-sys.dont_write_bytecode = True
-import torch_loop
-takt, cuda = ctypes.CDLL(kit + "/lib/libtorch_takt.so"), ctypes.CDLL("libcudart.so.13")
-memory = ctypes.c_void_p()
-assert cuda.cudaMalloc(ctypes.byref(memory), ctypes.c_size_t(4096)) == 0
-assert takt.torch_takt_begin() == 0
-for _ in range(3):
-    assert cuda.cudaMemset(memory, 0, ctypes.c_size_t(4096)) == 0
-assert takt.torch_takt_end(path.encode()) == 0
-result = json.load(open(path))
-assert result["backend"].startswith("CUPTI") and not any(result["losses"].values()), result
-assert result["activities"]["memset"][0] == 3, result
-assert torch_loop.kernels(result) == {}
-run = {"activities": {"void a<int>(b, c)": [2, 1.0], "memset": [1, 1.0]}}
-same = {"activities": {"void a<int>(b,c)": [2, 1.1], "Memcpy HtoD": [1, 1.0]}}
-more = {"activities": {"void a<int>(b,c)": [3, 1.1]}}
-assert torch_loop.compare({"takt": [run], "torch": [same]})
-assert not torch_loop.compare({"takt": [run], "torch": [more]})
+# PyTorch's loop, with a PyTorch that launches two kernels a step and times neither.
+mkdir -p "$scratch/torch/torch"
+cat >"$scratch/torch/torch/__init__.py" <<'PYTHON'
+import ctypes
+from unittest.mock import MagicMock
+cuda, driver = MagicMock(), ctypes.CDLL("libcuda.so.1")
+cuda.is_available = lambda: True
+cuda.synchronize = lambda: driver.cuCtxSynchronize()
+__version__, version = "1", MagicMock(cuda="13")
+manual_seed, randn, nn, optim = (MagicMock() for _ in range(4))
+context, module, function = (ctypes.c_void_p() for _ in range(3))
+launched = []
+assert driver.cuInit(0) == 0 and driver.cuDevicePrimaryCtxRetain(ctypes.byref(context), 0) == 0
+assert driver.cuCtxSetCurrent(context) == 0
+assert driver.cuModuleLoadData(ctypes.byref(module), b"none") == 0
+def launch():
+    for name in b"_Z5firstIiEvT_S0_", b"second":
+        assert driver.cuModuleGetFunction(ctypes.byref(function), module, name) == 0
+        assert driver.cuLaunchKernel(function, 1, 1, 1, 1, 1, 1, 0, None, None, None) == 0
+        launched.append("void first<int>(int,int)" if name[0] == 95 else "second")
+optim.SGD.return_value.step = launch
 PYTHON
+cat >"$scratch/torch/torch/profiler.py" <<'PYTHON'
+import json, os, torch
+class ProfilerActivity:
+    CUDA = 1
+class profile:
+    def __init__(self, activities):
+        torch.launched.clear()
+    def __enter__(self):
+        return self
+    def __exit__(self, *_):
+        self.seen = [{"cat": "kernel", "name": name, "dur": 10.0} for name in torch.launched]
+    def export_chrome_trace(self, path):
+        json.dump({"traceEvents": self.seen[os.environ.get("LACKS") == "1":]}, open(path, "w"))
+PYTHON
+run_torch_loop() { # VARIABLE=VALUE...
+    env -i PATH="$PATH" LD_LIBRARY_PATH="$TAKT_BUILD/simgpu/13" PYTHONPATH="$scratch/torch" \
+        TAKT_CUPTI_LIBRARY="$TAKT_BUILD/simgpu/13/libcupti.so.13" GPU_QUICK=1 \
+        PYTHONDONTWRITEBYTECODE=1 "$@" python3 "$kit/torch_loop.py" >"$scratch/output" 2>&1
+    status=$?
+}
+run_torch_loop
+[ $status = 0 ] || fail "torch_loop.py ends with $status: $(cat "$scratch/output")"
+has '^torch.takt.0: CUPTI .*, losses \{\}' "$scratch/output"
+has '^\* torch.takt.0.kernels 100 kernels' "$scratch/output"
+has '^torch.names 2 kernels' "$scratch/output"
+run_torch_loop LACKS=1
+[ $status = 1 ] || fail "torch_loop.py ends with $status though a kernel is missing"
+has 'count differs: voidfirst<int>\(int,int\): takt \[50\], torch \[49\]' "$scratch/output"
+run_torch_loop TORCH_TAKT=none.so
+[ $status = 1 ] || fail "torch_loop.py ends with $status though Takt is missing"
+has '^torch.takt.0: ends with 1' "$scratch/output"
+has '^\* torch.bare.0.seconds ' "$scratch/output"
 
 # A crash, a hang, too much to carry and too much to print; with the shell's own time limit.
 fake() { printf '#!/bin/sh\n%s\n' "$2" >"$kit/bin/$1" && chmod +x "$kit/bin/$1"; }

@@ -18,16 +18,13 @@ for file in "$@"; do
     *) strip -o "$kit/bin/$(basename "$file")" "$file" ;;
     esac
 done
-# Under the name that programs ask for; links do not survive each way of carrying.
-library=$(basename "$kit"/lib/libtakt.so.*)
-mv "$kit/lib/$library" "$kit/lib/$(objdump -p "$kit/lib/$library" | awk '$1 == "SONAME" { print $2 }')"
 
 # Each library that a program needs, under the name by which it is asked for.
 ldd "$@" 2>/dev/null | awk '$2 == "=>" && $3 ~ /^\// { print $1, $3 }' | sort -u |
     while read -r name path; do
         case $name in
         libc.so* | libm.so* | libdl.so* | libpthread.so* | librt.so* | libresolv.so*) ;;
-        libcuda.so* | libcublas*.so* | libtakt.so*) ;;
+        libcuda.so* | libcublas*.so*) ;;
         *) cp -L "$path" "$kit/lib/$name" && chmod u+w "$kit/lib/$name" ;;
         esac
     done

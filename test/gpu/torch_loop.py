@@ -6,17 +6,22 @@
 
 A small transformer is trained for some steps with one fixed seed, so that each run launches the same
 kernels. Counts of each kernel have to be equal; the totals have to be as near as the runs of one
-profiler are to each other. Exit status: 77 where there is no PyTorch or no GPU.
+profiler are to each other. A run that fails is told of, and the others go on. Exit status: 77 where
+there is no PyTorch or no GPU.
 """
 import ctypes
+import faulthandler
+import importlib.util
 import json
 import os
 import subprocess
 import sys
 import tempfile
+import time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 STEPS, WARMUP = 50, 5
+LONGEST_S = 60  # of a run; importing PyTorch alone takes up to ten
 
 
 def make_step():
@@ -38,11 +43,14 @@ def make_step():
 
 
 def train(step, count):
+    """Returns the seconds that the steps took."""
     import torch
 
+    begin = time.perf_counter()
     for _ in range(count):
         step()
     torch.cuda.synchronize()
+    return time.perf_counter() - begin
 
 
 def run_torch(path):
@@ -51,53 +59,68 @@ def run_torch(path):
     step = make_step()
     train(step, WARMUP)
     with profile(activities=[ProfilerActivity.CUDA]) as profiler:
-        train(step, STEPS)
+        seconds = train(step, STEPS)
     profiler.export_chrome_trace(path)
-    with open(path, encoding="utf-8") as file:
-        events = json.load(file)["traceEvents"]
     activities = {}
-    for event in events:
+    for event in read(path)["traceEvents"]:
         if event.get("cat") == "kernel":
             count, ms = activities.get(event["name"], (0, 0.0))
             activities[event["name"]] = (count + 1, ms + event["dur"] / 1e3)
-    write(path, {"backend": "torch.profiler", "losses": {}, "activities": activities})
+    return {"backend": "torch.profiler", "losses": {}, "activities": activities,
+            "seconds": seconds}
 
 
 def run_takt(path):
     library = ctypes.CDLL(os.environ.get("TORCH_TAKT", os.path.join(HERE, "lib", "libtorch_takt.so")))
     step = make_step()
     train(step, WARMUP)
-    if library.torch_takt_begin() != 0:
-        sys.exit("Takt cannot begin")
-    train(step, STEPS)
+    status = library.torch_takt_begin()
+    if status != 0:
+        sys.exit(f"Takt cannot begin: {status}")
+    seconds = train(step, STEPS)
     if library.torch_takt_end(path.encode()) != 0:
         sys.exit("Takt has no trace")
+    return {**read(path), "seconds": seconds}
 
 
-def run_bare(path):
-    import time
-
+def run_bare(_):
     step = make_step()
     train(step, WARMUP)
-    begin = time.perf_counter()
-    train(step, STEPS)
-    seconds = time.perf_counter() - begin
-    write(path, {"seconds": seconds, "activities": {}})
+    return {"activities": {}, "seconds": train(step, STEPS)}
 
 
-def write(path, result):
+def run(mode, path):
+    """One run, in a process of its own."""
+    import torch
+
+    faulthandler.enable()
+    if not torch.cuda.is_available():
+        print("PyTorch has no GPU here")
+        return 77
+    result = {"torch": run_torch, "takt": run_takt, "bare": run_bare}[mode](path)
+    result["versions"] = f"PyTorch {torch.__version__}, CUDA {torch.version.cuda}"
     with open(path, "w", encoding="utf-8") as file:
         json.dump(result, file)
+    return 0
+
+
+def read(path):
+    with open(path, encoding="utf-8", errors="replace") as file:
+        return json.load(file)
 
 
 def child(mode, folder, number):
+    """The result of a run, or its exit status."""
     path = os.path.join(folder, f"{mode}.{number}.json")
-    done = subprocess.run([sys.executable, os.path.abspath(__file__), mode, path], check=False)
-    if done.returncode != 0:
-        print(f"torch.{mode}.{number}: ends with {done.returncode}")
-        return None
-    with open(path, encoding="utf-8") as file:
-        return json.load(file)
+    command = [sys.executable, os.path.abspath(__file__), mode, path]
+    try:
+        status = subprocess.run(command, check=False, timeout=LONGEST_S).returncode
+        return status or read(path)
+    except subprocess.TimeoutExpired:
+        print(f"torch.{mode}.{number}: does not end in {LONGEST_S} s")
+    except (OSError, ValueError) as error:
+        print(f"torch.{mode}.{number}: no result: {error}")
+    return 1
 
 
 def kernels(result):
@@ -134,51 +157,57 @@ def compare(runs):
         if apart > 0.0:
             odd_totals.append((name, [ms for _, ms in a], [ms for _, ms in b]))
     for name, a, b in odd_counts[:10]:
-        print(f"count differs: {name[:80]}: takt {a}, torch {b}")
+        print(f"count differs: {name[:400]}: takt {a}, torch {b}")
     for name, a, b in odd_totals[:10]:
-        print(f"totals apart: {name[:80]}: takt {a}, torch {b} ms")
+        print(f"totals apart: {name[:160]}: takt {a}, torch {b} ms")
     print(f"torch.names {len(names)} kernels")
     print(f"* torch.counts_that_differ {len(odd_counts)} kernels")
     print(f"* torch.totals_apart {len(odd_totals)} kernels")
     print(f"* torch.largest_distance {100 * worst:.3f} %")
-    return not odd_counts
+    return bool(names) and not odd_counts
 
 
-def compare_all(rounds):
+def tell(mode, number, result):
+    print(f"* torch.{mode}.{number}.seconds {result['seconds']:.4f} s")
+    if mode == "bare":
+        return
+    count, ms = sums(result)
+    print(f"* torch.{mode}.{number}.kernels {count} kernels")
+    print(f"* torch.{mode}.{number}.total {ms:.3f} ms")
+    if mode == "takt":
+        lost = {k: v for k, v in result["losses"].items() if v}
+        print(f"torch.takt.{number}: {result['backend']}, losses {lost}")
+
+
+def run_all(rounds):
     runs = {"torch": [], "takt": [], "bare": []}
+    versions, failed = None, False
     with tempfile.TemporaryDirectory() as folder:
         for number in range(rounds):
             for mode, results in runs.items():
                 result = child(mode, folder, number)
-                if result is None:
-                    return 1
-                results.append(result)
-                if mode == "bare":
-                    print(f"torch.bare.{number} {result['seconds']:.3f} s")
+                if result == 77:
+                    return 77
+                if isinstance(result, int):
+                    print(f"torch.{mode}.{number}: ends with {result}")
+                    failed = True
                     continue
-                count, ms = sums(result)
-                print(f"torch.{mode}.{number}.kernels {count} kernels")
-                print(f"torch.{mode}.{number}.total {ms:.3f} ms")
-                if mode == "takt":
-                    lost = {k: v for k, v in result["losses"].items() if v}
-                    print(f"torch.takt.{number}: {result['backend']}, losses {lost}")
-    return 0 if compare(runs) else 1
+                if not versions:
+                    print(versions := result["versions"])
+                results.append(result)
+                tell(mode, number, result)
+    is_equal = bool(runs["takt"] and runs["torch"]) and compare(runs)
+    return 0 if is_equal and not failed else 1
 
 
 def main():
-    try:
-        import torch
-    except ImportError:
+    sys.stdout.reconfigure(line_buffering=True)  # lines of runs stand between ours
+    if len(sys.argv) == 3:
+        return run(sys.argv[1], sys.argv[2])
+    if not importlib.util.find_spec("torch"):
         print("no PyTorch here")
         return 77
-    if not torch.cuda.is_available():
-        print("PyTorch has no GPU here")
-        return 77
-    if len(sys.argv) == 3:
-        {"torch": run_torch, "takt": run_takt, "bare": run_bare}[sys.argv[1]](sys.argv[2])
-        return 0
-    print(f"PyTorch {torch.__version__}, CUDA {torch.version.cuda}")
-    return compare_all(1 if os.environ.get("GPU_QUICK") else 3)
+    return run_all(1 if os.environ.get("GPU_QUICK") else 3)
 
 
 if __name__ == "__main__":
