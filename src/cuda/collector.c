@@ -56,7 +56,6 @@ typedef struct moment {
     uint64_t ticket;  /* its latest ticket */
     uint64_t buffers; /* buffers handed to CUPTI before it */
     bool is_marked;
-    bool is_reached; /* the devices have reached the mark */
     tkt_idle_mark mark;
 } moment;
 
@@ -187,17 +186,18 @@ static void add_moment(uint64_t tickets)
  * back its records. Sets the mark first if a capture has prevented that so far. */
 static tkt_idle_state look_at(const tkt_driver *driver, moment *m)
 {
-    tkt_idle_state idle = TKT_IDLE_DONE;
-    if (!m->is_marked) {
+    tkt_idle_state idle;
+    if (m->is_marked) {
+        idle = tkt_idle_look(driver, &m->mark);
+    } else {
         idle = tkt_idle_begin(driver, &m->mark);
         m->is_marked = idle != TKT_IDLE_NOT_YET;
         m->buffers = tkt_buffers_count();
-        idle = m->mark.count ? TKT_IDLE_NOT_YET : idle;
-    } else if (!m->is_reached) {
-        idle = tkt_idle_look(driver, &m->mark);
+        if (idle == TKT_IDLE_DONE && m->mark.count)
+            return TKT_IDLE_NOT_YET;
     }
-    m->is_reached = m->is_marked && idle == TKT_IDLE_DONE;
-    if (m->is_reached && backend_now() == TKT_BACKEND_CUPTI && !tkt_buffers_are_back(m->buffers))
+    if (idle == TKT_IDLE_DONE && backend_now() == TKT_BACKEND_CUPTI &&
+        !tkt_buffers_are_back(m->buffers))
         return TKT_IDLE_NOT_YET;
     return idle;
 }

@@ -61,7 +61,8 @@ typedef enum tkt_idle_state {
  * again. */
 tkt_idle_state tkt_idle_begin(const tkt_driver *driver, tkt_idle_mark *mark);
 
-/* Looks whether the devices have reached the mark. Destroyed contexts count as done. */
+/* Looks whether the devices have reached the mark, and also afterwards whether one has failed since.
+ * Destroyed contexts count as done. */
 tkt_idle_state tkt_idle_look(const tkt_driver *driver, tkt_idle_mark *mark);
 
 /* ======== Collecting ======== */

@@ -150,44 +150,67 @@ void tkt_driver_context_destroyed(void *context)
     replace_context(context, NULL);
 }
 
-static bool visit(const tkt_driver *driver, void *context, tkt_context_visitor visitor, void *user)
+/* By cuda.h these are a kernel's illegal address, time-out, assertion, stack, instruction,
+ * alignment, address space, program counter, unspecified failure; and CUDA_ERROR_UNKNOWN. */
+bool tkt_driver_is_sticky(int status)
 {
-    if (!context || driver->context_push(context) != TKT_CUDA_SUCCESS)
-        return false;
-    bool is_end = visitor(driver, user);
-    driver->context_pop(&context);
-    return is_end;
+    static const int16_t errors[] = {700, 702, 710, 714, 715, 716, 717, 718, 719, 999};
+    for (size_t i = 0; i < sizeof errors / sizeof *errors; i++) {
+        if (errors[i] == status)
+            return true;
+    }
+    return false;
+}
+
+typedef struct context_walk {
+    const tkt_driver *driver;
+    tkt_context_visitor visitor;
+    void *user;
+    bool is_end;
+    bool is_broken; /* a call had a sticky error */
+} context_walk;
+
+static bool succeeded(context_walk *w, int status)
+{
+    w->is_broken |= tkt_driver_is_sticky(status);
+    return status == TKT_CUDA_SUCCESS;
+}
+
+static void visit(context_walk *w, void *context)
+{
+    if (!context || !succeeded(w, w->driver->context_push(context)))
+        return;
+    w->is_end = w->visitor(w->driver, w->user);
+    w->driver->context_pop(&context);
 }
 
 /* Retains the primary context meanwhile. It is active, so this initialises nothing. */
-static bool visit_primary(const tkt_driver *driver, int device, tkt_context_visitor visitor,
-                          void *user)
+static void visit_primary(context_walk *w, int device)
 {
     unsigned flags;
     int is_active = 0;
     void *context;
-    if (driver->primary_state(device, &flags, &is_active) != TKT_CUDA_SUCCESS || !is_active ||
-        driver->primary_retain(&context, device) != TKT_CUDA_SUCCESS)
-        return false;
-    bool is_end = visit(driver, context, visitor, user);
-    driver->primary_release(device);
-    return is_end;
+    if (!succeeded(w, w->driver->primary_state(device, &flags, &is_active)) || !is_active ||
+        !succeeded(w, w->driver->primary_retain(&context, device)))
+        return;
+    visit(w, context);
+    w->driver->primary_release(device);
 }
 
 bool tkt_driver_visit(const tkt_driver *driver, tkt_context_visitor visitor, void *user)
 {
+    context_walk w = {.driver = driver, .visitor = visitor, .user = user};
     tkt_driver_call call = tkt_driver_begin(driver);
-    bool is_end = false;
     int count = 0, device;
-    driver->device_count(&count);
-    for (int i = 0; !is_end && i < count; i++)
-        is_end = driver->device_get(&device, i) == TKT_CUDA_SUCCESS &&
-                 visit_primary(driver, device, visitor, user);
-    for (size_t i = 0; !is_end && i < MAX_CONTEXTS; i++)
-        is_end = visit(driver, atomic_load_explicit(&known_contexts[i], memory_order_relaxed),
-                       visitor, user);
+    succeeded(&w, driver->device_count(&count));
+    for (int i = 0; !w.is_end && i < count; i++) {
+        if (succeeded(&w, driver->device_get(&device, i)))
+            visit_primary(&w, device);
+    }
+    for (size_t i = 0; !w.is_end && i < MAX_CONTEXTS; i++)
+        visit(&w, atomic_load_explicit(&known_contexts[i], memory_order_relaxed));
     tkt_driver_end(driver, call);
-    return is_end;
+    return !w.is_broken;
 }
 
 static bool synchronize_context(const tkt_driver *driver, void *user)
@@ -249,9 +272,10 @@ bool tkt_driver_memory(const tkt_driver *driver, uint32_t device, uint64_t *free
                        uint64_t *total_bytes)
 {
     memory_question question = {0};
-    if (!driver->memory_info ||
-        driver->device_get(&question.device, (int)device) != TKT_CUDA_SUCCESS ||
-        !tkt_driver_visit(driver, ask_memory, &question))
+    if (driver->memory_info &&
+        driver->device_get(&question.device, (int)device) == TKT_CUDA_SUCCESS)
+        tkt_driver_visit(driver, ask_memory, &question);
+    if (!question.total_bytes)
         return false;
     *free_bytes = question.free_bytes;
     *total_bytes = question.total_bytes;

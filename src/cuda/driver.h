@@ -40,8 +40,12 @@ void tkt_driver_read_device(const tkt_driver *driver, int device, tkt_device *ou
 void tkt_driver_context_created(void *context);
 void tkt_driver_context_destroyed(void *context);
 
-/* Calls `visit` for each live context, with the context current. If `visit` returns true, the walk
- * ends and returns true. A primary context may be visited twice. */
+/* True for a status after which the process cannot use CUDA any more. */
+bool tkt_driver_is_sticky(int status);
+
+/* Calls `visit` for each live context, with the context current, until `visit` returns true. A
+ * primary context may be visited twice. False if a context could not be visited because of a sticky
+ * error. */
 typedef bool (*tkt_context_visitor)(const tkt_driver *driver, void *user);
 bool tkt_driver_visit(const tkt_driver *driver, tkt_context_visitor visit, void *user);
 

@@ -113,33 +113,28 @@ bool tkt_cuda_settle(const tkt_settling *how)
  * no stream wait. Unlike cuCtxSynchronize() it does not block the collector. It would invalidate a
  * capture, so Takt calls it only while no capture is known to be under way. */
 
-/* True for errors after which, by cuda.h, the process cannot use CUDA any more: a kernel's illegal
- * address, time-out, assertion, stack, instruction, alignment, address space, program counter,
- * unspecified failure; and CUDA_ERROR_UNKNOWN. */
-static bool is_sticky(int status)
-{
-    static const int16_t errors[] = {700, 702, 710, 714, 715, 716, 717, 718, 719, 999};
-    for (size_t i = 0; i < sizeof errors / sizeof *errors; i++) {
-        if (errors[i] == status)
-            return true;
-    }
-    return false;
-}
-
 typedef struct walk {
     tkt_idle_mark *mark;
     tkt_idle_state result;
 } walk;
 
+static tkt_idle_state visit_contexts(const tkt_driver *driver, tkt_idle_mark *mark,
+                                     tkt_context_visitor visitor)
+{
+    walk w = {.mark = mark, .result = TKT_IDLE_DONE};
+    return tkt_driver_visit(driver, visitor, &w) ? w.result : TKT_IDLE_BROKEN;
+}
+
 static void note(walk *w, int status)
 {
-    if (is_sticky(status))
+    if (tkt_driver_is_sticky(status))
         w->result = TKT_IDLE_BROKEN;
     else if (status == TKT_CUDA_NOT_READY && w->result == TKT_IDLE_DONE)
         w->result = TKT_IDLE_NOT_YET;
 }
 
-/* Records an event in the current context. */
+/* Records an event in the current context. Without an event, a second attempt to create one says
+ * why. */
 static bool record(const tkt_driver *driver, void *user)
 {
     walk *w = user;
@@ -147,10 +142,10 @@ static bool record(const tkt_driver *driver, void *user)
     if (w->mark->count == TKT_IDLE_CONTEXTS || !tkt_event_context_of(driver, NULL, &context))
         return false;
     void *event = tkt_event_take(driver, &context, false);
-    if (!event)
-        return false;
-    int status = driver->context_record(context.handle, event);
-    if (status == TKT_CUDA_SUCCESS) {
+    bool is_taken = event;
+    int status = is_taken ? driver->context_record(context.handle, event)
+                          : driver->event_create(&event, TKT_EVENT_UNTIMED);
+    if (is_taken && status == TKT_CUDA_SUCCESS) {
         w->mark->items[w->mark->count].context = context;
         w->mark->items[w->mark->count++].event = event;
         return false;
@@ -162,15 +157,25 @@ static bool record(const tkt_driver *driver, void *user)
 
 tkt_idle_state tkt_idle_begin(const tkt_driver *driver, tkt_idle_mark *mark)
 {
-    walk w = {.mark = mark, .result = TKT_IDLE_DONE};
     mark->count = 0;
     if (!driver->context_record)
         return tkt_driver_synchronize(driver) ? TKT_IDLE_DONE : TKT_IDLE_NOT_YET;
     if (!tkt_capture_hold())
         return TKT_IDLE_NOT_YET;
-    tkt_driver_visit(driver, record, &w);
+    tkt_idle_state result = visit_contexts(driver, mark, record);
     tkt_capture_release();
-    return w.result;
+    return result;
+}
+
+/* Finds out whether the context has failed: then any query does. */
+static void probe(const tkt_driver *driver, const tkt_event_context *context, walk *w)
+{
+    void *event = tkt_event_take(driver, context, false);
+    int status =
+        event ? driver->event_query(event) : driver->event_create(&event, TKT_EVENT_UNTIMED);
+    tkt_event_give(driver, context->key, false, event);
+    if (status != TKT_CUDA_NOT_READY) /* of an earlier use */
+        note(w, status);
 }
 
 /* Queries the events of the current context, and gives back the finished ones. */
@@ -178,25 +183,26 @@ static bool look(const tkt_driver *driver, void *user)
 {
     walk *w = user;
     tkt_event_context context;
+    bool is_queried = false;
     if (!tkt_event_context_of(driver, NULL, &context))
         return false;
     for (uint32_t i = 0; i < w->mark->count; i++) {
         if (w->mark->items[i].context.key != context.key || !w->mark->items[i].event)
             continue;
         int status = driver->event_query(w->mark->items[i].event);
+        is_queried = true;
         note(w, status);
         if (status == TKT_CUDA_NOT_READY)
             continue;
         tkt_event_give(driver, context.key, false, w->mark->items[i].event);
         w->mark->items[i].event = NULL;
     }
+    if (!is_queried)
+        probe(driver, &context, w);
     return false;
 }
 
 tkt_idle_state tkt_idle_look(const tkt_driver *driver, tkt_idle_mark *mark)
 {
-    walk w = {.mark = mark, .result = TKT_IDLE_DONE};
-    if (mark->count)
-        tkt_driver_visit(driver, look, &w);
-    return w.result;
+    return visit_contexts(driver, mark, look);
 }

@@ -98,6 +98,9 @@ switch\.takt\.first_start +[0-9.]+ ms
 switch\.cupti\.enable +[0-9.]+ ms
 gaps\.takt\.graph\.row_of_400 +[0-9.]+ us
 endings\.reset\.got +20 of_20
+endings\.illegal_address\.got +20 of_20
+errors\.driver\.cuEventCreate +700 status
+errors\.flushed\.after_forced +20 of_20
 endings\.exit_busy\.got +20 of_20
 endings\.fork_after\.child\.ends_with +0 status
 clocks\.own\.drift_of_begins +-?[0-9.]+ ns_a_second

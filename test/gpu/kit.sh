@@ -243,6 +243,7 @@ run_programs() {
     ! have compute-sanitizer ||
         step gpu_phases_memcheck 60 compute-sanitizer --error-exitcode 1 "$kit/bin/gpu_phases"
     program gpu_endings 60
+    program gpu_errors 40
     program gpu_bench 150
     # Beside PyTorch, Takt has to find the libcupti that PyTorch has loaded.
     if [ -n "$python" ]; then

@@ -160,7 +160,8 @@ int sim_enter_launch(sim_call *call, sim_function_id function, const void *param
     const sim_sink *sink = sink_now();
     if (sink && sink->on_enter)
         sink->on_enter(call);
-    return sim_fault(call->function);
+    int fault = sim_fault(call->function);
+    return fault ? fault : sim_error(call->function);
 }
 
 int sim_enter(sim_call *call, sim_function_id function, const void *params)
@@ -171,6 +172,8 @@ int sim_enter(sim_call *call, sim_function_id function, const void *params)
 int sim_leave(sim_call *call, int status)
 {
     sim_tell();
+    int error = status && status != SIM_NOT_READY ? 0 : sim_error(call->function);
+    status = error ? error : status;
     const sim_context *context = sim_context_get();
     call->context = (void *)(uintptr_t)context;
     call->context_id = context ? context->id : 0;

@@ -71,10 +71,50 @@ void sim_hold(bool is_held)
     atomic_store(&held_ns, is_held ? sim_time_ns() : 0);
 }
 
+/* Of a device's error; 0: there is none. */
+static _Atomic(uint64_t) broken_ns;
+static _Atomic(int) broken_status;
+
+void sim_break(uint64_t time_ns, int status)
+{
+    atomic_store(&broken_status, status);
+    atomic_store(&broken_ns, time_ns);
+}
+
+void sim_mend(void)
+{
+    atomic_store(&broken_ns, 0);
+}
+
+static uint64_t before_error(uint64_t time_ns)
+{
+    uint64_t end_ns = atomic_load(&broken_ns);
+    return end_ns && end_ns < time_ns ? end_ns : time_ns;
+}
+
+/* The first ones work even with "errors=everywhere". */
+int sim_error(const char *function)
+{
+    static const char *const working[] = {"cuInit",     "cuDriver",    "cuDevicePrimaryCtxReset",
+                                          "cudaGet",    "cudaPeek",    "cudaDeviceReset",
+                                          "cudaDriver", "cudaRuntime", "cuDevice",
+                                          "cuGet",      "cuCtxGet",    "cuCtxSet",
+                                          "cuCtxPush",  "cuCtxPop",    "cuThread"};
+    size_t count = sim_option("errors") ? 8 : sizeof working / sizeof *working;
+    uint64_t end_ns = atomic_load(&broken_ns);
+    if (!end_ns || sim_device_time_ns() < end_ns)
+        return 0;
+    for (size_t i = 0; i < count; i++) {
+        if (strncmp(function, working[i], strlen(working[i])) == 0)
+            return 0;
+    }
+    return atomic_load(&broken_status);
+}
+
 uint64_t sim_device_time_ns(void)
 {
     uint64_t held = atomic_load(&held_ns);
-    return held ? held : sim_time_ns();
+    return before_error(held ? held : sim_time_ns());
 }
 
 /* Time that was waited for has passed. */
@@ -87,6 +127,7 @@ static void hold_from(uint64_t time_ns)
 
 void sim_wait_until(uint64_t time_ns)
 {
+    time_ns = before_error(time_ns);
     struct timespec until = {.tv_sec = (time_t)(time_ns / 1000000000u),
                              .tv_nsec = (long)(time_ns % 1000000000u)};
     while (sim_time_ns() < time_ns &&

@@ -22,6 +22,15 @@ int64_t sim_option_of_kernel(const char *group, const char *kernel, int64_t othe
 
 void sim_wait_until(uint64_t time_ns);
 
+/* A device's error, which stays until the device is reset: from this time on, nothing that is
+ * unfinished finishes, and waits end at once. */
+void sim_break(uint64_t time_ns, int status);
+void sim_mend(void);
+
+/* The status with which calls of `function` now fail because of such an error, or 0. What asks the
+ * driver alone, and what ends the error, does not fail. */
+int sim_error(const char *function);
+
 /* Whether a handle is one of these objects, and alive. With the lock. */
 typedef enum sim_object {
     SIM_A_CONTEXT = 1,

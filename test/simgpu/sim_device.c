@@ -367,6 +367,7 @@ int sim_primary_release(int device)
 }
 int sim_primary_reset(int device)
 {
+    sim_mend();
     return reset_primary(device, false);
 }
 

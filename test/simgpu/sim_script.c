@@ -29,8 +29,8 @@ static _Atomic(sim_entries *) current;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 
 static const char *const groups[] = {
-    "devices", "device", "kernel", "memcpy",    "memset",   "latency", "clock",  "fault",
-    "graph",   "local",  "shared", "registers", "overhead", "driver",  "launch",
+    "devices", "device", "kernel",    "memcpy",   "memset", "latency", "clock", "fault",  "graph",
+    "local",   "shared", "registers", "overhead", "driver", "launch",  "error", "errors",
 };
 
 static void die(const char *what, const char *text)
@@ -135,6 +135,7 @@ void sim_script(const char *text)
 {
     ready();
     use(text);
+    sim_mend();
 }
 
 const void *sim_current_script(void)

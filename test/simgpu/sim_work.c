@@ -185,6 +185,9 @@ static void plan_kernel(const sim_work *work, const sim_place *place, sim_record
     record->begin_ns = place->earliest_ns;
     record->end_ns = record->begin_ns +
                      sim_option_duration("kernel", function->name, (int)record->device, 10000);
+    int error = (int)sim_option_of_kernel("error", function->name, 0);
+    if (error)
+        sim_break(record->begin_ns, error);
     sim_function_facts facts;
     sim_function_look(function, &facts);
     record->name = function->name;

@@ -20,13 +20,18 @@
 
 extern char **environ;
 
-static const char kernel;
+static const char kernel, slow, faulty;
+
+static void launch_one(const char *function)
+{
+    assert_int_equal(cudaLaunchKernel(function, (dim3){1, 1, 1}, (dim3){32, 1, 1}, NULL, 0, NULL),
+                     0);
+}
 
 static void launch(int count)
 {
     for (int i = 0; i < count; i++)
-        assert_int_equal(
-            cudaLaunchKernel(&kernel, (dim3){1, 1, 1}, (dim3){32, 1, 1}, NULL, 0, NULL), 0);
+        launch_one(&kernel);
 }
 
 static takt_profiler *start_in_process(bool in_foreground)
@@ -191,6 +196,70 @@ TEST(what_was_launched_before_a_reset_is_in_the_trace)
     assert_reset_loses_nothing(destroy_context);
 }
 
+/* ---- Errors ---------------------------------------------------------------------------------- */
+
+#define STALLED_NS UINT64_C(5000000000) /* so long a window waits for a device that is quiet */
+
+static void assert_ended_by_error(uint64_t begin_ns, size_t activities, uint64_t incomplete)
+{
+    assert_in_range(takt_now_ns() - begin_ns, 0, STALLED_NS - 1);
+    assert_int_equal(takt_trace_count(last_trace, TAKT_TRACE_ACTIVITIES), activities);
+    assert_int_equal(loss(TAKT_LOSS_INCOMPLETE), incomplete);
+    reset_device();
+}
+
+/* Such as an illegal address. What had finished is in the trace, and nobody waits for the rest. */
+TEST(an_error_of_the_device_ends_the_window_at_once)
+{
+    static const char *const scripts[] = {
+        "kernel=1ms; error.faulty=700",
+        "kernel=1ms; error.faulty=700; errors=everywhere",
+        "kernel=1ms; error.faulty=719; fault=cuCtxRecordEvent=719; driver.version=12040",
+    };
+    for (size_t i = 0; i < sizeof scripts / sizeof *scripts; i++) {
+        sim_script(scripts[i]);
+        takt_profiler *profiler = start_in_process(true);
+        launch(LAUNCHES);
+        launch_one(&faulty);
+        assert_int_not_equal(cudaDeviceSynchronize(), 0);
+        uint64_t begin_ns = takt_now_ns();
+        stop_in_process(profiler);
+        assert_ended_by_error(begin_ns, LAUNCHES, 1);
+    }
+}
+
+static void *stop_elsewhere(void *profiler)
+{
+    stop_in_process(profiler);
+    return NULL;
+}
+
+static void *launch_slow(void *unused)
+{
+    launch_one(&slow);
+    return unused;
+}
+
+/* The window's work is done by then, but its buffer also holds the next window's kernel that
+ * fails. */
+TEST(so_does_an_error_after_the_windows_work)
+{
+    pthread_t thread, other;
+    sim_script("kernel=100ms; kernel.slow=400ms; error.faulty=700");
+    takt_profiler *profiler = start_in_process(true), *next = start_in_process(true);
+    launch(1);
+    uint64_t begin_ns = takt_now_ns();
+    assert_int_equal(pthread_create(&thread, NULL, stop_elsewhere, profiler), 0);
+    usleep(50000); /* the window's end marks the moment */
+    assert_int_equal(pthread_create(&other, NULL, launch_slow, NULL), 0);
+    pthread_join(other, NULL);
+    launch_one(&faulty);
+    pthread_join(thread, NULL);
+    assert_ended_by_error(begin_ns, 1, 0);
+    stop_in_process(next);
+    sim_script(NULL);
+}
+
 /* ---- Forks after CUDA ------------------------------------------------------------------------ */
 
 static takt_profiler *of_parent;
@@ -287,6 +356,8 @@ int main(void)
     alarm(600);
     use_stand_in("kernel=1ms; cupti.reset_loses=1");
     sim_register_kernel(&kernel, "kernel");
+    sim_register_kernel(&slow, "slow");
+    sim_register_kernel(&faulty, "faulty");
     int failed = run_all_tests(NULL, NULL);
     takt_trace_release(last_trace);
     return failed;
