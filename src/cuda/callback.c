@@ -34,8 +34,9 @@
 /* The kind of a call. It is stored in the byte before the call's name. */
 typedef enum call_class {
     CLASS_NONE,
-    CLASS_WORK, /* launches, copies, sets, allocates, frees, waits, records an event */
-    CLASS_END,  /* destroys a context; also recorded like CLASS_WORK */
+    CLASS_WORK,  /* launches, copies, sets, allocates, frees, waits, records an event */
+    CLASS_GRAPH, /* launches a graph; otherwise like CLASS_WORK */
+    CLASS_END,   /* destroys a context; also recorded like CLASS_WORK */
     CLASS_CAPTURE_BEGIN,
     CLASS_CAPTURE_END,
     CLASS_MARK /* Takt's own call, made for its correlation id */
@@ -50,6 +51,7 @@ static api_domain domains[TKT_DOMAIN_RUNTIME + 1];
 static _Atomic(void (*)(const tkt_cuda_call *)) call_hook;
 static _Atomic(uint32_t) last_correlation;
 static _Atomic(bool) is_paused;        /* only remember ids */
+static _Atomic(bool) has_graphs;       /* a graph was launched while callbacks were on */
 static _Atomic(uint64_t) switches = 1; /* how often callbacks were switched */
 
 void tkt_cuda_on_call(void (*on_call)(const tkt_cuda_call *call))
@@ -66,6 +68,11 @@ uint32_t tkt_cuda_last_correlation(void)
 void tkt_callback_pause(bool pause)
 {
     atomic_store_explicit(&is_paused, pause, memory_order_relaxed);
+}
+
+bool tkt_callback_saw_graph(void)
+{
+    return atomic_load_explicit(&has_graphs, memory_order_relaxed);
 }
 
 void tkt_callback_forget(void)
@@ -122,7 +129,7 @@ static bool is_empty(const char *name, const void *parameters)
 
 static bool is_recorded(const char *name)
 {
-    return name[-1] == CLASS_WORK || name[-1] == CLASS_END;
+    return name[-1] == CLASS_WORK || name[-1] == CLASS_GRAPH || name[-1] == CLASS_END;
 }
 
 /* Not inlined: most calls are inner ones, and without this code they save no registers. A capture
@@ -164,6 +171,8 @@ static __attribute__((noinline)) void prepare(const char *name)
 {
     if (name[-1] == CLASS_CAPTURE_BEGIN)
         tkt_capture_begin();
+    else if (name[-1] == CLASS_GRAPH)
+        atomic_store_explicit(&has_graphs, true, memory_order_relaxed);
     else if (name[-1] == CLASS_END)
         tkt_cuda_settle(&(tkt_settling){.synchronize = true, .timeout_ms = RESET_MS});
 }
@@ -252,7 +261,7 @@ static call_class class_of(const char *name)
     } classes[] = {
         {"LaunchHostFunc", CLASS_NONE},
         {"Launch", CLASS_WORK},
-        {"GraphLaunch", CLASS_WORK},
+        {"GraphLaunch", CLASS_GRAPH},
         {"Memcpy", CLASS_WORK},
         {"Memset", CLASS_WORK},
         {"Malloc", CLASS_WORK},

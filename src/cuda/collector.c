@@ -173,6 +173,16 @@ static void flush(const tkt_cuda_wish *wish, bool is_forced)
         find_devices();
 }
 
+/* Takes what is done, without a flush. */
+static void drain(const tkt_cuda_wish *wish)
+{
+    tkt_backend backend = backend_now();
+    if (backend == TKT_BACKEND_CUPTI)
+        tkt_tracing_drain(wish);
+    else if (backend == TKT_BACKEND_EVENTS)
+        tkt_marks_resolve();
+}
+
 /* ---- Moments --------------------------------------------------------------------------------- */
 
 static void add_moment(uint64_t tickets)
@@ -271,8 +281,8 @@ static passed_moments take_turn(const collector_turn *turn)
     if (turn->must_flush) {
         look_at_moments(&passed);
         flush(&turn->wish, turn->is_forced);
-    } else if (backend_now() == TKT_BACKEND_CUPTI) {
-        tkt_tracing_drain(&turn->wish);
+    } else {
+        drain(&turn->wish);
     }
     look_at_moments(&passed);
     return passed;

@@ -149,6 +149,9 @@ int tkt_callback_switch_calls(const tkt_cupti *cupti, bool is_on, bool *is_any);
  * must not be switched off. Any thread. */
 void tkt_callback_pause(bool pause);
 
+/* True once the program has launched a graph while calls were recorded. */
+bool tkt_callback_saw_graph(void);
+
 /* Writes the function's usual name, at most `size` bytes: "cudaLaunchKernel" for
  * "__cudaLaunchKernel_ptsz_v13000". */
 void tkt_callback_name(char *out, size_t size, const char *symbol);

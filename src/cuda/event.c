@@ -265,13 +265,12 @@ void tkt_event_give(const tkt_driver *driver, uint64_t context_key, bool is_time
         driver->event_destroy(event);
 }
 
-bool tkt_event_between(const tkt_driver *driver, void *begin, void *end, int64_t *ns)
+int tkt_event_between(const tkt_driver *driver, void *begin, void *end, int64_t *ns)
 {
-    float ms;
-    if (driver->event_elapsed(&ms, begin, end) != 0)
-        return false;
+    float ms = 0;
+    int result = driver->event_elapsed(&ms, begin, end);
     *ns = llround((double)ms * 1e6);
-    return true;
+    return result;
 }
 
 /* ======== Where events lie in time ======== */
@@ -337,7 +336,8 @@ static uint64_t time_of(const tkt_driver *driver, const tkt_anchor *old, void *e
 {
     uint64_t earliest = tkt_clock_ns(fit, at->begin), latest = tkt_clock_ns(fit, at->end);
     int64_t since;
-    if (!old->event || !tkt_event_between(driver, old->event, event, &since) || since > FAR_NS)
+    if (!old->event || tkt_event_between(driver, old->event, event, &since) != TKT_CUDA_SUCCESS ||
+        since > FAR_NS)
         return earliest + (latest - earliest) / 2;
     uint64_t ns = old->ns + (uint64_t)since;
     return ns < earliest ? earliest : ns > latest ? latest : ns;

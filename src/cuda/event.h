@@ -14,7 +14,7 @@
 #include <takt/event.h>
 
 /* Marks that may be open or unfinished at once; further ones count as dropped. */
-#define TKT_MARKS 4096u
+#define TKT_MARKS 16384u
 
 /* A context. `key` distinguishes it from a later context at the same address. */
 typedef struct tkt_event_context {
@@ -46,9 +46,9 @@ void *tkt_event_take(const tkt_driver *driver, const tkt_event_context *context,
 /* Gives an event back to the pool; NULL is ignored. */
 void tkt_event_give(const tkt_driver *driver, uint64_t context_key, bool is_timed, void *event);
 
-/* Returns the nanoseconds from one finished event to another; negative if `end` came first. False
- * if CUDA cannot tell. */
-bool tkt_event_between(const tkt_driver *driver, void *begin, void *end, int64_t *ns);
+/* Tells the nanoseconds from one event to another; negative if `end` came first. Returns a
+ * CUresult: TKT_CUDA_NOT_READY if one of them is not done yet. */
+int tkt_event_between(const tkt_driver *driver, void *begin, void *end, int64_t *ns);
 
 /* A context's position in time; starts as {0}. */
 typedef struct tkt_anchor {

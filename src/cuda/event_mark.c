@@ -40,6 +40,7 @@ static mark *free_marks;
 static mark *open_marks;
 static mark *first_waiting;
 static mark **last_waiting = &first_waiting;
+static uint32_t ended_count;
 static uint32_t last_correlation;
 static uint32_t last_of_cupti; /* highest correlation id when marks were switched on */
 static uint32_t era;           /* raised when CUPTI takes over: unfinished marks of earlier eras
@@ -239,7 +240,10 @@ void takt_stream_end_v1(void *begun)
     ended->next = NULL;
     *last_waiting = ended;
     last_waiting = &ended->next;
+    bool is_turn = ++ended_count % (TKT_MARKS / 8) == 0;
     tkt_mutex_unlock(&marks_lock);
+    if (is_turn) /* before all marks are in use */
+        tkt_collector_nudge();
 }
 
 /* ---- Finishing marks ------------------------------------------------------------------------- */
@@ -295,12 +299,36 @@ static void note_given_up(const mark *given, const tkt_marked_context *known)
     add_to_store(&activity, 0, 0);
 }
 
-/* True if the context is current, and still the one in which the mark's events were made. */
-static bool is_alive(const tkt_driver *driver, const tkt_marked_context *known)
+/* The context whose marks the collector finishes. Some drivers require that it is current. */
+typedef struct visited_context {
+    uint32_t index; /* UINT32_MAX: none */
+    bool is_pushed;
+    bool is_alive; /* still the one in which the marks' events were made */
+    tkt_marked_context known;
+} visited_context;
+
+static void leave_context(const tkt_driver *driver, visited_context *visited)
+{
+    void *previous;
+    if (visited->index == UINT32_MAX)
+        return;
+    if (visited->is_pushed)
+        driver->context_pop(&previous);
+    tkt_marks_set_anchor(visited->index, &visited->known.anchor);
+    visited->index = UINT32_MAX;
+}
+
+static void visit_context(const tkt_driver *driver, visited_context *visited, uint32_t index)
 {
     tkt_event_context now;
-    return tkt_event_context_of(driver, NULL, &now) && now.handle == known->context.handle &&
-           now.key == known->context.key;
+    if (visited->index == index)
+        return;
+    leave_context(driver, visited);
+    *visited = (visited_context){.index = index, .known = tkt_marks_context_at(index)};
+    const tkt_event_context *context = &visited->known.context;
+    visited->is_pushed = driver->context_push(context->handle) == TKT_CUDA_SUCCESS;
+    visited->is_alive = tkt_event_context_of(driver, NULL, &now) && now.handle == context->handle &&
+                        now.key == context->key;
 }
 
 /* Stores the activity of a mark without inner marks. False if the mark is not done yet. */
@@ -308,52 +336,37 @@ static bool finish_timed(const tkt_driver *driver, mark *waiting, tkt_marked_con
                          const tkt_clock_fit *fit)
 {
     int64_t since, lasts;
-    int result = driver->event_query(waiting->events[1]);
+    int result = tkt_event_between(driver, waiting->events[0], waiting->events[1], &lasts);
     if (result == TKT_CUDA_NOT_READY)
         return false;
     if (result == TKT_CUDA_SUCCESS && !has_anchor(driver, known, fit))
         return false;
     if (result == TKT_CUDA_SUCCESS &&
-        tkt_event_between(driver, known->anchor.event, waiting->events[0], &since) &&
-        tkt_event_between(driver, waiting->events[0], waiting->events[1], &lasts))
+        tkt_event_between(driver, known->anchor.event, waiting->events[0], &since) ==
+            TKT_CUDA_SUCCESS)
         store_mark(waiting, known, since, lasts);
     else
         count_failed();
     return true;
 }
 
-/* Finishes a mark. False if it is not done yet. */
-static bool finish(const tkt_driver *driver, mark *waiting, tkt_marked_context *known,
+/* Finishes a mark of the visited context. False if it is not done yet. */
+static bool finish(const tkt_driver *driver, mark *waiting, visited_context *visited,
                    const tkt_clock_fit *fit)
 {
-    bool is_here = is_alive(driver, known);
     if (waiting->has_inner) {
         if (!waiting->is_noted)
-            note_given_up(waiting, known);
-    } else if (!is_here || waiting->era != era) {
+            note_given_up(waiting, &visited->known);
+    } else if (!visited->is_alive || waiting->era != era) {
         count_failed();
-    } else if (!finish_timed(driver, waiting, known, fit)) {
+    } else if (!finish_timed(driver, waiting, &visited->known, fit)) {
         return false;
     }
-    if (!is_here)
+    if (!visited->is_alive)
         memset(waiting->events, 0, sizeof waiting->events); /* they were destroyed with the
                                                              * context */
     give_up(driver, waiting);
     return true;
-}
-
-/* Finishes a mark with its context current, as some drivers require. */
-static bool finish_in_context(const tkt_driver *driver, mark *waiting, const tkt_clock_fit *fit)
-{
-    void *previous;
-    uint32_t index = waiting->context; /* finishing frees the mark */
-    tkt_marked_context known = tkt_marks_context_at(index);
-    bool is_current = driver->context_push(known.context.handle) == TKT_CUDA_SUCCESS;
-    bool is_finished = finish(driver, waiting, &known, fit);
-    if (is_current)
-        driver->context_pop(&previous);
-    tkt_marks_set_anchor(index, &known.anchor);
-    return is_finished;
 }
 
 static mark *take_waiting(void)
@@ -419,15 +432,18 @@ size_t tkt_marks_resolve(void)
         return 0;
     tkt_clock_fit fit = tkt_clock_fit_now();
     tkt_driver_call call = tkt_driver_begin(driver);
+    visited_context visited = {.index = UINT32_MAX};
     while (waiting) {
         mark *next = waiting->next;
-        if (!finish_in_context(driver, waiting, &fit)) {
+        visit_context(driver, &visited, waiting->context);
+        if (!finish(driver, waiting, &visited, &fit)) {
             *last = waiting;
             last = &waiting->next;
             count++;
         }
         waiting = next;
     }
+    leave_context(driver, &visited);
     tkt_driver_end(driver, call);
     put_back(kept, last);
     return count;

@@ -10,13 +10,13 @@
 static tkt_cupti cupti;
 static uint64_t enabled_kinds; /* one bit per kind */
 static bool calls_are_on;
-static bool had_session;       /* CUPTI was in use before: by another tool, or by an earlier session
-                                * of Takt */
-static bool are_graphs_unsure; /* atomic */
+static bool had_session;      /* CUPTI was in use before: by another tool, or by an earlier session
+                               * of Takt */
+static bool is_later_session; /* atomic: of a release that is wrong about graphs then */
 
 bool tkt_cuda_are_graphs_unsure(void)
 {
-    return __atomic_load_n(&are_graphs_unsure, __ATOMIC_RELAXED);
+    return __atomic_load_n(&is_later_session, __ATOMIC_RELAXED) && tkt_callback_saw_graph();
 }
 
 uint32_t tkt_tracing_version(void)
@@ -53,15 +53,21 @@ static void set_preferences(void)
 
 /* True for CUPTI from 13.0 Update 1 to 13.1.0. These give graph launches wrong correlation ids in
  * all sessions but the process's first; NVIDIA lists this as fixed in 13.1 Update 1. */
-static bool must_stay_on(void)
+static bool has_one_session(void)
 {
     return cupti.version >= TKT_CUPTI_13_0_1 && cupti.version < TKT_CUPTI_13_1_1;
 }
 
 static void begin_later_session(void)
 {
-    if (must_stay_on())
-        __atomic_store_n(&are_graphs_unsure, true, __ATOMIC_RELAXED);
+    if (has_one_session())
+        __atomic_store_n(&is_later_session, true, __ATOMIC_RELAXED);
+}
+
+/* True if the first session has to last, since the program launches graphs. */
+static bool must_stay_on(void)
+{
+    return has_one_session() && tkt_callback_saw_graph();
 }
 
 static void close_tracing(void)
@@ -148,8 +154,12 @@ static uint64_t kinds_for(const tkt_cuda_wish *wish)
  * come back. */
 static uint64_t add_kept(uint64_t wanted, bool is_on)
 {
+    static bool was_on;
     uint64_t kept = enabled_kinds & ~MEMORY_KINDS;
     bool is_first = !kept;
+    if (is_on && is_first && was_on)
+        begin_later_session();
+    was_on |= is_on;
     if (!must_stay_on())
         return wanted;
     if (is_on && kept & ~wanted & BIT(GRAPH_TRACE)) {

@@ -11,13 +11,19 @@
  * that throws all records away; "runtime" has empty callbacks on the runtime's launches besides,
  * "driver" on the driver's, "callbacks" on both: that is the floor for Takt. "wait" has a profiler
  * that waits for its first step to record; "after" one that has recorded and waits for the next
- * cycle. "takt" records. "marks" records without CUPTI, each launch in a TAKT_LAUNCH of its own. */
+ * cycle. "takt" records. "marks" records without CUPTI, each launch in a TAKT_LAUNCH of its own.
+ *
+ * To find what costs how much, "callbacks" takes more of what Takt does, one by one or together:
+ * "callbacks+ids+threads+small+flush". GPU_BENCH_MODES lists the modes to run instead; with
+ * GPU_BENCH_SAMPLE each tells where the launching thread spends its time. */
 #include "gpu.cuh"
+#include "sampler.cuh"
 
 #include <cupti.h>
 #include <dlfcn.h>
 
 #include <atomic>
+#include <thread>
 
 namespace
 {
@@ -50,6 +56,7 @@ void *cupti_library()
 
 /* Zeroed buffers, given out and taken back: neither filled nor read by anybody but CUPTI. */
 const size_t buffer_bytes = 1 << 20;
+size_t buffer_wish = buffer_bytes;
 std::atomic<int> used;
 uint8_t *buffers[64];
 std::atomic<uint64_t> bytes_completed;
@@ -57,7 +64,7 @@ std::atomic<uint64_t> bytes_completed;
 void CUPTIAPI request(uint8_t **buffer, size_t *bytes, size_t *max_records)
 {
     *buffer = buffers[used++ % 64];
-    *bytes = buffer_bytes;
+    *bytes = buffer_wish;
     *max_records = 0;
 }
 
@@ -71,8 +78,55 @@ void CUPTIAPI called(void *, CUpti_CallbackDomain, CUpti_CallbackId, const void 
 {
 }
 
-void start_cupti(bool on_runtime, bool on_driver)
+/* All calls that Takt may have callbacks on, instead of launches alone. */
+void enable_more_ids(void *library, CUpti_SubscriberHandle subscriber)
 {
+    const char *const parts[] = {"Launch",      "Memcpy",       "Memset",     "Malloc",
+                                 "Free",        "HostAlloc",    "MemAlloc",   "Synchronize",
+                                 "EventRecord", "StreamWait",   "ModuleLoad", "LibraryLoad",
+                                 "Link",        "BeginCapture", "EndCapture", "DriverGetVersion"};
+    for (CUpti_CallbackDomain domain : {CUPTI_CB_DOMAIN_DRIVER_API, CUPTI_CB_DOMAIN_RUNTIME_API}) {
+        for (uint32_t id = 1; id < 900; id++) {
+            const char *name = nullptr;
+            if (CUPTI(cuptiGetCallbackName)(domain, id, &name) != CUPTI_SUCCESS || !name)
+                continue;
+            for (const char *part : parts)
+                if (std::strstr(name, part))
+                    CUPTI(cuptiEnableCallback)(1, subscriber, domain, id);
+        }
+    }
+}
+
+std::atomic<bool> is_over;
+
+void flush_now_and_then(void *library)
+{
+    while (!is_over) {
+        pause_ms(150);
+        CUPTI(cuptiActivityFlushAll)(0);
+    }
+}
+
+/* What Takt does besides; see the top. */
+void start_more(void *library, CUpti_SubscriberHandle subscriber, const std::string &mode)
+{
+    if (mode.find("+ids") != std::string::npos)
+        enable_more_ids(library, subscriber);
+    if (mode.find("+threads") != std::string::npos)
+        CUPTI(cuptiSetThreadIdType)(CUPTI_ACTIVITY_THREAD_ID_TYPE_SYSTEM);
+    if (mode.find("+small") != std::string::npos)
+        buffer_wish = 64 << 10;
+    if (mode.find("+resource") != std::string::npos)
+        for (uint32_t id : {1u, 2u, 3u})
+            CUPTI(cuptiEnableCallback)(1, subscriber, CUPTI_CB_DOMAIN_RESOURCE, id);
+    if (mode.find("+flush") != std::string::npos)
+        std::thread(flush_now_and_then, library).detach();
+}
+
+void start_cupti(const std::string &mode)
+{
+    const bool both = mode.find("callbacks") == 0;
+    const bool on_runtime = both || mode == "runtime", on_driver = both || mode == "driver";
     void *library = cupti_library();
     CUpti_SubscriberHandle subscriber;
     uint8_t zeroed = 1;
@@ -91,9 +145,9 @@ void start_cupti(bool on_runtime, bool on_driver)
                                         CUPTI_ACTIVITY_KIND_MEMCPY,
                                         CUPTI_ACTIVITY_KIND_MEMSET,
                                         CUPTI_ACTIVITY_KIND_SYNCHRONIZATION,
+                                        CUPTI_ACTIVITY_KIND_CUDA_EVENT,
                                         CUPTI_ACTIVITY_KIND_OVERHEAD,
-                                        CUPTI_ACTIVITY_KIND_MEMORY2,
-                                        CUPTI_ACTIVITY_KIND_MEMORY_POOL};
+                                        CUPTI_ACTIVITY_KIND_JIT};
     for (CUpti_ActivityKind kind : kinds)
         CUPTI(cuptiActivityEnable)(kind);
     for (uint32_t id : {211u, 214u, 430u, 505u, 506u}) /* cudaLaunchKernel and its like */
@@ -102,6 +156,7 @@ void start_cupti(bool on_runtime, bool on_driver)
     for (uint32_t id : {307u, 442u, 652u, 653u}) /* cuLaunchKernel */
         if (on_driver)
             CUPTI(cuptiEnableCallback)(1, subscriber, CUPTI_CB_DOMAIN_DRIVER_API, id);
+    start_more(library, subscriber, mode);
 }
 
 bool marks, synchronises;
@@ -156,6 +211,8 @@ Times median_run(const Loop &loop)
 {
     std::vector<double> host, whole;
     run(loop);
+    if (std::getenv("GPU_BENCH_SAMPLE"))
+        sampler::start();
     for (int i = 0; i < repeats; i++) {
         Times times = run(loop);
         host.push_back(times.host_ns);
@@ -206,18 +263,31 @@ Times measure(const Loop &loop, const std::string &mode)
     if (mode == "takt" || mode == "marks")
         return with_profiler(loop, false, false);
     synchronises = mode == "sync";
-    const bool both = mode == "callbacks";
-    if (both || mode == "cupti" || mode == "runtime" || mode == "driver")
-        start_cupti(both || mode == "runtime", both || mode == "driver");
+    if (mode != "bare" && mode != "sync")
+        start_cupti(mode);
     return median_run(loop);
+}
+
+/* The modes to run: all, or those in GPU_BENCH_MODES, with spaces between. */
+std::vector<const char *> wished_modes()
+{
+    static std::vector<char> text;
+    std::vector<const char *> modes;
+    const char *wish = std::getenv("GPU_BENCH_MODES");
+    if (!wish)
+        return {"bare",      "sync", "cupti", "runtime", "driver",
+                "callbacks", "wait", "after", "takt",    "marks"};
+    text.assign(wish, wish + std::strlen(wish) + 1);
+    for (char *mode = std::strtok(text.data(), " "); mode; mode = std::strtok(nullptr, " "))
+        modes.push_back(mode);
+    return modes;
 }
 
 } // namespace
 
 int main(int argc, char **argv)
 {
-    const std::vector<const char *> modes = {"bare",      "sync", "cupti", "runtime", "driver",
-                                             "callbacks", "wait", "after", "takt",    "marks"};
+    const std::vector<const char *> modes = wished_modes();
     const char *wish = std::getenv("GPU_BENCH_LAUNCHES"); /* fewer, to try it out */
     const int most = wish ? std::atoi(wish) : is_quick() ? 20000 : 100000;
     if (argc == 1) {
@@ -238,10 +308,12 @@ int main(int argc, char **argv)
         CHECK(cudaFree(nullptr));
         Times times = measure(chosen, argv[2]);
         std::printf("%s %s %.1f %.1f\n", argv[1], argv[2], times.host_ns, times.whole_ns);
+        if (std::getenv("GPU_BENCH_SAMPLE"))
+            sampler::report(argv[2], 30);
         return failures != 0;
     }
     std::fputs("usage: gpu_bench [empty|busy "
-               "bare|sync|cupti|runtime|driver|callbacks|wait|after|takt|marks]\n",
+               "bare|sync|cupti|runtime|driver|callbacks[+...]|wait|after|takt|marks]\n",
                stderr);
     return 2;
 }

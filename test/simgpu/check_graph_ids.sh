@@ -39,6 +39,12 @@ windows 'cupti.version=130001;cupti.graph_ids=stale' launch node launch <<<"$rig
 $right 13.0 (130001)$unsure
 $right 13.0 (130001)$unsure"
 
+# Until the program launches a graph, CUPTI goes off between windows.
+alone='right 0, wrong 0, none 0, plain 20, losses 0: CUPTI 13.0 (130001)'
+windows 'cupti.version=130001;cupti.graph_ids=right' plain plain node <<<"$alone
+$alone
+$right 13.0 (130001)$unsure"
+
 # Others switch off between windows.
 three cupti.graph_ids=right 130101 node launch node
 

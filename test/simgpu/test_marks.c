@@ -568,9 +568,9 @@ TEST_WITH(launches_are_activities_or_losses, begin_test, end_test)
         stop(profiler);
         assert_int_equal(trace_count, 1);
         if (has_cupti)
-            assert_trace(traces[0], "kernel gamma 4196 1258800");
+            assert_trace(traces[0], "kernel gamma 16484 4945200");
         else
-            assert_trace_with(traces[0], "kernel gamma 4096 1228800", TAKT_LOSS_DEVICE_DROPPED,
+            assert_trace_with(traces[0], "kernel gamma 16384 4915200", TAKT_LOSS_DEVICE_DROPPED,
                               100);
         forget_traces();
     }
