@@ -105,8 +105,8 @@ endings\.exit_busy\.got +20 of_20
 endings\.fork_after\.child\.ends_with +0 status
 clocks\.own\.drift_of_begins +-?[0-9.]+ ns_a_second
 clocks\.own\.begins_before_launch +0 launches
-empty driver +[0-9.]+ [0-9.]+$
-busy takt +[0-9.]+ [0-9.]+$
+bench\.empty\.driver\.host +[0-9.]+ ns
+bench\.busy\.takt\.whole +[0-9.]+ ns
 END
 tar -tzf "$results/recordings.tar.gz" | grep -q 'recordings/everything.recording$' ||
     fail "CUPTI's buffers are not in the results"

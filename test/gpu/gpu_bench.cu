@@ -14,8 +14,11 @@
  * cycle. "takt" records. "marks" records without CUPTI, each launch in a TAKT_LAUNCH of its own.
  *
  * To find what costs how much, "callbacks" takes more of what Takt does, one by one or together:
- * "callbacks+ids+threads+small+flush". GPU_BENCH_MODES lists the modes to run instead; with
- * GPU_BENCH_SAMPLE each tells where the launching thread spends its time. */
+ * "callbacks+ids+threads+small+flush". "subscribed" never enables a kind, "off" has them and the
+ * callbacks enabled and disabled again, both with "+resource" and "+captures" callbacks, "off" also
+ * with "+unsubscribe" or "+finalize". GPU_BENCH_MODES lists the modes to run instead,
+ * GPU_BENCH_ROUNDS how often; with GPU_BENCH_SAMPLE each tells where the launching thread spends
+ * its time. */
 #include "gpu.cuh"
 #include "sampler.cuh"
 
@@ -23,6 +26,8 @@
 #include <dlfcn.h>
 
 #include <atomic>
+#include <fstream>
+#include <map>
 #include <thread>
 
 namespace
@@ -35,7 +40,7 @@ const int burst_launches = 500;
 struct Loop {
     const char *name;
     int launches;
-} const loops[] = {{"empty", 100000}, {"busy", 1000}};
+} const loops[] = {{"empty", 40000}, {"busy", 1000}};
 
 void *cupti_library()
 {
@@ -78,13 +83,15 @@ void CUPTIAPI called(void *, CUpti_CallbackDomain, CUpti_CallbackId, const void 
 {
 }
 
-/* All calls that Takt may have callbacks on, instead of launches alone. */
-void enable_more_ids(void *library, CUpti_SubscriberHandle subscriber)
+bool has(const std::string &mode, const char *part)
 {
-    const char *const parts[] = {"Launch",      "Memcpy",       "Memset",     "Malloc",
-                                 "Free",        "HostAlloc",    "MemAlloc",   "Synchronize",
-                                 "EventRecord", "StreamWait",   "ModuleLoad", "LibraryLoad",
-                                 "Link",        "BeginCapture", "EndCapture", "DriverGetVersion"};
+    return mode.find(part) != std::string::npos;
+}
+
+/* Callbacks on all calls whose names contain one of these. */
+void enable_named(void *library, CUpti_SubscriberHandle subscriber,
+                  const std::vector<const char *> &parts)
+{
     for (CUpti_CallbackDomain domain : {CUPTI_CB_DOMAIN_DRIVER_API, CUPTI_CB_DOMAIN_RUNTIME_API}) {
         for (uint32_t id = 1; id < 900; id++) {
             const char *name = nullptr;
@@ -97,11 +104,9 @@ void enable_more_ids(void *library, CUpti_SubscriberHandle subscriber)
     }
 }
 
-std::atomic<bool> is_over;
-
 void flush_now_and_then(void *library)
 {
-    while (!is_over) {
+    for (;;) {
         pause_ms(150);
         CUPTI(cuptiActivityFlushAll)(0);
     }
@@ -110,23 +115,66 @@ void flush_now_and_then(void *library)
 /* What Takt does besides; see the top. */
 void start_more(void *library, CUpti_SubscriberHandle subscriber, const std::string &mode)
 {
-    if (mode.find("+ids") != std::string::npos)
-        enable_more_ids(library, subscriber);
-    if (mode.find("+threads") != std::string::npos)
+    if (has(mode, "+ids"))
+        enable_named(library, subscriber,
+                     {"Launch", "Memcpy", "Memset", "Malloc", "Free", "HostAlloc", "MemAlloc",
+                      "Synchronize", "EventRecord", "StreamWait", "ModuleLoad", "LibraryLoad",
+                      "Link"});
+    if (has(mode, "+captures"))
+        enable_named(library, subscriber, {"BeginCapture", "EndCapture", "DriverGetVersion"});
+    if (has(mode, "+threads"))
         CUPTI(cuptiSetThreadIdType)(CUPTI_ACTIVITY_THREAD_ID_TYPE_SYSTEM);
-    if (mode.find("+small") != std::string::npos)
+    if (has(mode, "+small"))
         buffer_wish = 64 << 10;
-    if (mode.find("+resource") != std::string::npos)
+    if (has(mode, "+resource"))
         for (uint32_t id : {1u, 2u, 3u})
             CUPTI(cuptiEnableCallback)(1, subscriber, CUPTI_CB_DOMAIN_RESOURCE, id);
-    if (mode.find("+flush") != std::string::npos)
+    if (has(mode, "+flush"))
         std::thread(flush_now_and_then, library).detach();
+}
+
+void switch_kinds(void *library, bool on)
+{
+    const CUpti_ActivityKind kinds[] = {CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL,
+                                        CUPTI_ACTIVITY_KIND_MEMCPY,
+                                        CUPTI_ACTIVITY_KIND_MEMSET,
+                                        CUPTI_ACTIVITY_KIND_SYNCHRONIZATION,
+                                        CUPTI_ACTIVITY_KIND_CUDA_EVENT,
+                                        CUPTI_ACTIVITY_KIND_OVERHEAD,
+                                        CUPTI_ACTIVITY_KIND_JIT};
+    for (CUpti_ActivityKind kind : kinds)
+        (on ? CUPTI(cuptiActivityEnable) : CUPTI(cuptiActivityDisable))(kind);
+}
+
+void switch_calls(void *library, CUpti_SubscriberHandle subscriber, const std::string &mode,
+                  bool on)
+{
+    const bool both = mode.find("callbacks") == 0 || mode.find("off") == 0;
+    for (uint32_t id : {211u, 214u, 430u, 505u, 506u}) /* cudaLaunchKernel and its like */
+        if (both || mode == "runtime")
+            CUPTI(cuptiEnableCallback)(on, subscriber, CUPTI_CB_DOMAIN_RUNTIME_API, id);
+    for (uint32_t id : {307u, 442u, 652u, 653u}) /* cuLaunchKernel */
+        if (both || mode == "driver")
+            CUPTI(cuptiEnableCallback)(on, subscriber, CUPTI_CB_DOMAIN_DRIVER_API, id);
+}
+
+void launch_scope(bool is_busy, int launches);
+
+void end_cupti(void *library, CUpti_SubscriberHandle subscriber, const std::string &mode)
+{
+    launch_scope(false, 100);
+    CHECK(cudaDeviceSynchronize());
+    CUPTI(cuptiActivityFlushAll)(0);
+    switch_kinds(library, false);
+    switch_calls(library, subscriber, mode, false);
+    if (has(mode, "+unsubscribe"))
+        CUPTI(cuptiUnsubscribe)(subscriber);
+    if (has(mode, "+finalize"))
+        CUPTI(cuptiFinalize)();
 }
 
 void start_cupti(const std::string &mode)
 {
-    const bool both = mode.find("callbacks") == 0;
-    const bool on_runtime = both || mode == "runtime", on_driver = both || mode == "driver";
     void *library = cupti_library();
     CUpti_SubscriberHandle subscriber;
     uint8_t zeroed = 1;
@@ -141,22 +189,13 @@ void start_cupti(const std::string &mode)
     CUPTI(cuptiActivitySetAttribute)
     (CUPTI_ACTIVITY_ATTR_ZEROED_OUT_ACTIVITY_BUFFER, &size, &zeroed);
     CUPTI(cuptiActivityRegisterCallbacks)(request, complete);
-    const CUpti_ActivityKind kinds[] = {CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL,
-                                        CUPTI_ACTIVITY_KIND_MEMCPY,
-                                        CUPTI_ACTIVITY_KIND_MEMSET,
-                                        CUPTI_ACTIVITY_KIND_SYNCHRONIZATION,
-                                        CUPTI_ACTIVITY_KIND_CUDA_EVENT,
-                                        CUPTI_ACTIVITY_KIND_OVERHEAD,
-                                        CUPTI_ACTIVITY_KIND_JIT};
-    for (CUpti_ActivityKind kind : kinds)
-        CUPTI(cuptiActivityEnable)(kind);
-    for (uint32_t id : {211u, 214u, 430u, 505u, 506u}) /* cudaLaunchKernel and its like */
-        if (on_runtime)
-            CUPTI(cuptiEnableCallback)(1, subscriber, CUPTI_CB_DOMAIN_RUNTIME_API, id);
-    for (uint32_t id : {307u, 442u, 652u, 653u}) /* cuLaunchKernel */
-        if (on_driver)
-            CUPTI(cuptiEnableCallback)(1, subscriber, CUPTI_CB_DOMAIN_DRIVER_API, id);
     start_more(library, subscriber, mode);
+    if (mode.find("subscribed") == 0)
+        return;
+    switch_kinds(library, true);
+    switch_calls(library, subscriber, mode, true);
+    if (mode.find("off") == 0)
+        end_cupti(library, subscriber, mode);
 }
 
 bool marks, synchronises;
@@ -283,19 +322,57 @@ std::vector<const char *> wished_modes()
     return modes;
 }
 
+/* The medians of all rounds, and the least of them: other users of a machine only add to it. */
+void tell_rounds(const char *results, const std::vector<const char *> &modes)
+{
+    std::map<std::string, std::vector<double>> host, whole;
+    std::ifstream lines(results);
+    std::string name;
+    for (double one, other; lines >> name >> one >> other;) {
+        host[name].push_back(one);
+        whole[name].push_back(other);
+    }
+    for (const Loop &loop : loops) {
+        for (const char *mode : modes) {
+            name = std::string(loop.name) + "." + mode;
+            if (host[name].empty())
+                continue;
+            key(median(host[name]), "ns_a_launch", "bench.%s.host", name.c_str());
+            tell(quantile(host[name], 0), "ns", "bench.%s.host.least", name.c_str());
+            key(median(whole[name]), "ns_a_launch", "bench.%s.whole", name.c_str());
+        }
+    }
+}
+
+/* All modes in turn, three times: machines change their speed meanwhile. */
+int run_rounds(const char *program, const std::vector<const char *> &modes)
+{
+    const char *wish = std::getenv("GPU_BENCH_ROUNDS"), *folder = std::getenv("TMPDIR");
+    const int rounds = wish ? std::atoi(wish) : is_quick() ? 1 : 3;
+    std::string results = std::string(folder ? folder : "/tmp") + "/takt-bench-XXXXXX";
+    int file = mkstemp(&results[0]), status = 0;
+    close(file);
+    setenv("GPU_BENCH_RESULTS", results.c_str(), 1);
+    std::puts("# loop mode ns-a-launch-host ns-a-launch-whole");
+    for (int left = rounds; left > 0; left--) {
+        for (const Loop &loop : loops) {
+            int ended = run_modes(program, modes, 60, loop.name);
+            status = status ? status : ended;
+        }
+    }
+    tell_rounds(results.c_str(), modes);
+    unlink(results.c_str());
+    return status;
+}
+
 } // namespace
 
 int main(int argc, char **argv)
 {
-    const std::vector<const char *> modes = wished_modes();
     const char *wish = std::getenv("GPU_BENCH_LAUNCHES"); /* fewer, to try it out */
-    const int most = wish ? std::atoi(wish) : is_quick() ? 20000 : 100000;
-    if (argc == 1) {
-        std::puts("# loop mode ns-a-launch-host ns-a-launch-whole");
-        int empty = run_modes(argv[0], modes, 60, "empty"),
-            busy = run_modes(argv[0], modes, 60, "busy");
-        return empty ? empty : busy;
-    }
+    const int most = wish ? std::atoi(wish) : is_quick() ? 20000 : 40000;
+    if (argc == 1)
+        return run_rounds(argv[0], wished_modes());
     for (const Loop &loop : loops) {
         if (argc != 3 || std::strcmp(argv[1], loop.name) != 0)
             continue;
@@ -308,6 +385,9 @@ int main(int argc, char **argv)
         CHECK(cudaFree(nullptr));
         Times times = measure(chosen, argv[2]);
         std::printf("%s %s %.1f %.1f\n", argv[1], argv[2], times.host_ns, times.whole_ns);
+        if (const char *results = std::getenv("GPU_BENCH_RESULTS"))
+            std::ofstream(results, std::ios::app) << argv[1] << '.' << argv[2] << ' '
+                                                  << times.host_ns << ' ' << times.whole_ns << '\n';
         if (std::getenv("GPU_BENCH_SAMPLE"))
             sampler::report(argv[2], 30);
         return failures != 0;

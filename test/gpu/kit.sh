@@ -200,8 +200,7 @@ step() { # NAME SECONDS COMMAND...
     ok) ;;
     *) grep -v '^ ' "$work/output" | tail -n 3 | cut -c 1-160 | sed 's/^/    /' | tee -a "$table" ;;
     esac
-    # What programs marked with a star, and the bench's lines.
-    sed -n -e 's/^\* /    /p' -e 's/^empty /    &/p' -e 's/^busy /    &/p' "$work/output" >>"$table"
+    sed -n 's/^\* /    /p' "$work/output" >>"$table" # what programs marked with a star
 }
 
 program() { # NAME SECONDS ARGUMENTS...
