@@ -102,8 +102,10 @@ static void add_losses(line *l, const takt_trace *trace)
     }
 }
 
-static void add_cost(line *l, const takt_facts *facts)
+static void add_cost(line *l, const takt_trace *trace)
 {
+    const takt_facts *facts = &trace->facts;
+    bool is_cupti = strncmp(tkt_trace_text(trace, trace->backend), "CUPTI", 5) == 0;
     char cost[TKT_VALUE_SIZE];
     char share[TKT_VALUE_SIZE];
     char part[160];
@@ -111,7 +113,8 @@ static void add_cost(line *l, const takt_facts *facts)
     double cost_ns = facts->cost_ns > 0 && facts->cost_ns < 1e18 ? facts->cost_ns : 0;
     tkt_value_text(cost, TKT_CELL_TIME, (tkt_cell){.u = (uint64_t)(cost_ns + 0.5)});
     tkt_value_text(share, TKT_CELL_SHARE, (tkt_cell){.d = wall_ns > 0 ? cost_ns / wall_ns : 0});
-    snprintf(part, sizeof part, "Takt's cost %s%s (%s of wall time)", least(facts), cost, share);
+    snprintf(part, sizeof part, "Takt's cost %s%s (%s of wall time)%s", least(facts), cost, share,
+             is_cupti ? ", without CUPTI's" : "");
     if (tkt_is_imported(facts))
         add_part(l, "cost of the recording unknown");
     else
@@ -122,8 +125,8 @@ static void add_cost(line *l, const takt_facts *facts)
 static void put_until(char *out, size_t size, const takt_facts *facts)
 {
     char time[TKT_VALUE_SIZE];
-    uint64_t until_ns = tkt_is_broken_off(facts) && facts->known_until_ns ? facts->known_until_ns
-                                                                          : facts->end_ns;
+    uint64_t until_ns =
+        tkt_is_broken_off(facts) && facts->known_until_ns ? facts->known_until_ns : facts->end_ns;
     uint64_t length_ns = until_ns > facts->begin_ns ? until_ns - facts->begin_ns : 0;
     uint64_t real_ns = until_ns + (uint64_t)facts->realtime_offset_ns;
     time_t seconds = (time_t)((int64_t)real_ns / 1000000000);
@@ -147,10 +150,11 @@ const char *tkt_ending_text(char out[TKT_ENDING_SIZE], const takt_trace *trace)
             "unknown time after that is missing. Losses and Takt's cost are at least those shown.",
             until);
     else if (facts->ending == TAKT_ENDING_STOPPED)
-        snprintf(out, TKT_ENDING_SIZE,
-                 "INCOMPLETE: writing stopped: %.100s. The recording covers %s; what the program did "
-                 "after that is missing. Losses and Takt's cost are at least those shown.",
-                 tkt_file_reason((int)trace->stopped_by, reason), until);
+        snprintf(
+            out, TKT_ENDING_SIZE,
+            "INCOMPLETE: writing stopped: %.100s. The recording covers %s; what the program did "
+            "after that is missing. Losses and Takt's cost are at least those shown.",
+            tkt_file_reason((int)trace->stopped_by, reason), until);
     else if (facts->ending == TAKT_ENDING_CUT && facts->known_until_ns == 0)
         snprintf(out, TKT_ENDING_SIZE,
                  "INCOMPLETE: the file is cut so early that nothing is known of the recording.");
@@ -214,7 +218,7 @@ void tkt_put_provenance(tkt_writer *writer, const takt_trace *trace, size_t widt
         add_part(&l, "incomplete");
     else if (facts->is_partial)
         add_part(&l, "partial cycle");
-    add_cost(&l, facts);
+    add_cost(&l, trace);
     tkt_writer_text(writer, "\n");
 }
 
