@@ -105,7 +105,6 @@ static void add_losses(line *l, const takt_trace *trace)
 static void add_cost(line *l, const takt_trace *trace)
 {
     const takt_facts *facts = &trace->facts;
-    bool is_cupti = strncmp(tkt_trace_text(trace, trace->backend), "CUPTI", 5) == 0;
     char cost[TKT_VALUE_SIZE];
     char share[TKT_VALUE_SIZE];
     char part[160];
@@ -113,12 +112,13 @@ static void add_cost(line *l, const takt_trace *trace)
     double cost_ns = facts->cost_ns > 0 && facts->cost_ns < 1e18 ? facts->cost_ns : 0;
     tkt_value_text(cost, TKT_CELL_TIME, (tkt_cell){.u = (uint64_t)(cost_ns + 0.5)});
     tkt_value_text(share, TKT_CELL_SHARE, (tkt_cell){.d = wall_ns > 0 ? cost_ns / wall_ns : 0});
-    snprintf(part, sizeof part, "Takt's cost %s%s (%s of wall time)%s", least(facts), cost, share,
-             is_cupti ? ", without CUPTI's" : "");
+    snprintf(part, sizeof part, "Takt's cost %s%s (%s of wall time)", least(facts), cost, share);
     if (tkt_is_imported(facts))
         add_part(l, "cost of the recording unknown");
     else
         add_part(l, is_unknown(facts) ? "Takt's cost unknown" : part);
+    if (strncmp(tkt_trace_text(trace, trace->backend), "CUPTI", 5) == 0)
+        add_part(l, "CUPTI's not counted");
 }
 
 /* "12.345s, until 2026-01-31 12:00:00 UTC" */
