@@ -42,6 +42,7 @@ void busy(const char *mode, bool forced)
     tell(flush_us / flushes, "us", "flush.%s.cost", mode);
     CHECK(cudaDeviceSynchronize());
     pause_ms(20);
+    tell(raw::requested, "buffers", "flush.%s.asked_for_of_%d_flushes", mode, flushes);
     tell(static_cast<double>(raw::requested - raw::completed), "buffers", "flush.%s.held_when_idle",
          mode);
     raw::flush(false);
