@@ -53,10 +53,10 @@ async function openPage(browser, file, {hasWorkers = true, ...options} = {}, fra
     if (!hasWorkers)
         await page.addInitScript(refuseWorkers);
     await page.goto(`file://${path.resolve(file)}${fragment}`);
-    page.isOpen = true;
     await page.waitForSelector('body[data-state]', {state: 'attached'});
     assert.strictEqual(await page.getAttribute('body', 'data-state'), 'ready',
         `${file}: ${page.problems.join('; ')}`);
+    page.isOpen = true; // its workers, which are blobs, may start after the load event
     return page;
 }
 
