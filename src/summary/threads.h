@@ -19,7 +19,7 @@ typedef struct tkt_thread_time {
 
 /* Scopes that threads other than the main thread opened outermost while the main thread was in one
  * scope, the region. The main thread's own scopes of these names count too, if they are directly in
- * the region. */
+ * the region. Scopes that wait are left out. */
 typedef struct tkt_thread_part {
     uint32_t region; /* string: the main thread's scope */
     uint32_t name;   /* string: what the threads ran */

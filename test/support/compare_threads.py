@@ -120,7 +120,7 @@ def compare_regions(chrome, got):
     for tid, spans in workers.items():
         for span in spans:
             region = region_of(chrome, span, parts)
-            if region:
+            if region and "wait" not in span.name:
                 times[region.name, span.name][tid].append(span)
     main = chrome.threads[chrome.main]
     for span in main:

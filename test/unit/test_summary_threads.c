@@ -14,8 +14,8 @@
 
 /* Two steps of 10 ms. In "forces", from 1 to 7 ms, main and two workers run "pairs" for 2, 3 and
  * 5 ms, and the workers "sort" for half a millisecond, at first while main is in its "pairs",
- * within which it is in "cell". A third thread polls at times that fit into no scope of main; it
- * waits in a wait, and at a barrier. */
+ * within which it is in "cell". One of them then waits. A third thread polls at times that fit into
+ * no scope of main; it waits in a wait, and at a barrier. */
 static void add_region(takt_trace *trace, uint32_t number)
 {
     uint64_t t = 1 * MS + number * 10 * MS;
@@ -31,6 +31,7 @@ static void add_region(takt_trace *trace, uint32_t number)
     uint32_t first = build_span(trace, 0, pairs, TKT_NO_SPAN, t + 2 * MS, t + 5 * MS);
     build_span(trace, 0, pairs, first, t + 2 * MS, t + 3 * MS);
     build_span(trace, 0, sort, TKT_NO_SPAN, t + 5 * MS, t + 5 * MS + MS / 2);
+    build_span(trace, 0, build_site(trace, "wait for main"), TKT_NO_SPAN, t + 6 * MS, t + 7 * MS);
 
     uint32_t poll =
         build_span(trace, 3, build_site(trace, "poll"), TKT_NO_SPAN, t + 9 * MS, t + 12 * MS);
@@ -71,7 +72,7 @@ TEST(threads_by_hand)
     json_t *json = report_json(trace, "threads", NULL);
     assert_int_equal(row_count(json), 4);
     assert_thread(row_at(json, 0), "main", 20, 2000, "cudaStreamSynchronize");
-    assert_thread(row_at(json, 1), "thread 100", 7, 0, NULL);
+    assert_thread(row_at(json, 1), "thread 100", 9, 2000, "wait for main");
     assert_thread(row_at(json, 2), "solver 2", 11, 0, NULL);
     assert_thread(row_at(json, 3), "poller", 6, 2002, "Wait for data");
     assert_value(row_at(json, 0), "thread_id", 101);
