@@ -22,6 +22,20 @@ out_has '^all +24 '
 out_has '^  flows +3 '
 [ -z "$(find . -name '*.pftrace')" ] || fail "writes traces although no folder was named"
 
+sample jobs
+out_has '^main +[0-9]+ +200 .* wait for piles$'
+[ "$(grep -cE '^worker [123] .* wait for a job$' <<<"$out")" = 3 ] || fail "should list three workers" "$out"
+out_has '^wait for piles +solve pile +[123] '
+out_has '^pile +jobs +2400 '
+out_has '^checkpoint +jobs +10 '
+out_has '^queue +4826 +1\.000 +0\.000 +0\.000 '
+out_has '^contacts +100 +0\.000 +960\.000 +0\.000 +[0-9.]+ +960\.000 +9\.697$'
+out_has '^960 of 960 balls rest after 100 steps$'
+[ -z "$(find . -name '*.pftrace')" ] || fail "writes a trace although no folder was named"
+rm -rf runs && "$samples/jobs" runs >printed 2>errors || fail "fails with a folder" "$(cat errors)"
+run report --tasks runs/jobs.0.pftrace
+out_has "$(grep '^pile ' printed)"
+
 sample callback
 out_has '^Forward kernels  : [0-9]+\.[0-9]{6} ms$'
 out_has '^Backward kernels : [0-9]+\.[0-9]{6} ms$'
