@@ -41,13 +41,16 @@ bool tkt_cuda_settle(const tkt_settling *how);
 
 #define TKT_IDLE_CONTEXTS 64u /* further contexts count as idle */
 
-/* One event in each live context, recorded behind all work that the context had been given. */
+/* An event recorded behind all work that a context had been given. */
+typedef struct tkt_idle_event {
+    tkt_event_context context;
+    void *event; /* NULL: it is done */
+} tkt_idle_event;
+
+/* One event in each live context. */
 typedef struct tkt_idle_mark {
     uint32_t count;
-    struct {
-        tkt_event_context context;
-        void *event;
-    } items[TKT_IDLE_CONTEXTS];
+    tkt_idle_event items[TKT_IDLE_CONTEXTS];
 } tkt_idle_mark;
 
 typedef enum tkt_idle_state {

@@ -190,8 +190,10 @@ static void visit_primary(context_walk *w, int device)
     unsigned flags;
     int is_active = 0;
     void *context;
-    if (!succeeded(w, w->driver->primary_state(device, &flags, &is_active)) || !is_active ||
-        !succeeded(w, w->driver->primary_retain(&context, device)))
+    int status = w->driver->primary_state(device, &flags, &is_active);
+    if (is_active)
+        status = w->driver->primary_retain(&context, device);
+    if (!succeeded(w, status) || !is_active)
         return;
     visit(w, context);
     w->driver->primary_release(device);
@@ -202,9 +204,9 @@ bool tkt_driver_visit(const tkt_driver *driver, tkt_context_visitor visitor, voi
     context_walk w = {.driver = driver, .visitor = visitor, .user = user};
     tkt_driver_call call = tkt_driver_begin(driver);
     int count = 0, device;
-    succeeded(&w, driver->device_count(&count));
+    driver->device_count(&count);
     for (int i = 0; !w.is_end && i < count; i++) {
-        if (succeeded(&w, driver->device_get(&device, i)))
+        if (driver->device_get(&device, i) == TKT_CUDA_SUCCESS)
             visit_primary(&w, device);
     }
     for (size_t i = 0; !w.is_end && i < MAX_CONTEXTS; i++)

@@ -115,43 +115,53 @@ bool tkt_cuda_settle(const tkt_settling *how)
 
 typedef struct walk {
     tkt_idle_mark *mark;
-    tkt_idle_state result;
+    bool is_pending;
+    bool is_broken;
 } walk;
 
 static tkt_idle_state visit_contexts(const tkt_driver *driver, tkt_idle_mark *mark,
                                      tkt_context_visitor visitor)
 {
-    walk w = {.mark = mark, .result = TKT_IDLE_DONE};
-    return tkt_driver_visit(driver, visitor, &w) ? w.result : TKT_IDLE_BROKEN;
+    walk w = {.mark = mark};
+    if (!tkt_driver_visit(driver, visitor, &w) || w.is_broken)
+        return TKT_IDLE_BROKEN;
+    return w.is_pending ? TKT_IDLE_NOT_YET : TKT_IDLE_DONE;
 }
 
 static void note(walk *w, int status)
 {
-    if (tkt_driver_is_sticky(status))
-        w->result = TKT_IDLE_BROKEN;
-    else if (status == TKT_CUDA_NOT_READY && w->result == TKT_IDLE_DONE)
-        w->result = TKT_IDLE_NOT_YET;
+    w->is_broken |= tkt_driver_is_sticky(status);
+    w->is_pending |= status == TKT_CUDA_NOT_READY;
 }
 
-/* Records an event in the current context. Without an event, a second attempt to create one says
- * why. */
+/* Finds out whether the current context has failed: then no event can be created. */
+static void probe(const tkt_driver *driver, walk *w)
+{
+    void *event = NULL;
+    note(w, driver->event_create(&event, TKT_EVENT_UNTIMED));
+    if (event)
+        driver->event_destroy(event);
+}
+
+/* Records an event in the current context. */
 static bool record(const tkt_driver *driver, void *user)
 {
     walk *w = user;
-    tkt_event_context context;
-    if (w->mark->count == TKT_IDLE_CONTEXTS || !tkt_event_context_of(driver, NULL, &context))
+    tkt_idle_event *item = &w->mark->items[w->mark->count];
+    if (w->mark->count == TKT_IDLE_CONTEXTS ||
+        !tkt_event_context_of(driver, NULL, &item->context))
         return false;
-    void *event = tkt_event_take(driver, &context, false);
-    bool is_taken = event;
-    int status = is_taken ? driver->context_record(context.handle, event)
-                          : driver->event_create(&event, TKT_EVENT_UNTIMED);
-    if (is_taken && status == TKT_CUDA_SUCCESS) {
-        w->mark->items[w->mark->count].context = context;
-        w->mark->items[w->mark->count++].event = event;
+    item->event = tkt_event_take(driver, &item->context, false);
+    if (!item->event) {
+        probe(driver, w);
         return false;
     }
-    tkt_event_give(driver, context.key, false, event);
+    int status = driver->context_record(item->context.handle, item->event);
     note(w, status);
+    if (status == TKT_CUDA_SUCCESS)
+        w->mark->count++;
+    else
+        tkt_event_give(driver, item->context.key, false, item->event);
     return false;
 }
 
@@ -167,17 +177,6 @@ tkt_idle_state tkt_idle_begin(const tkt_driver *driver, tkt_idle_mark *mark)
     return result;
 }
 
-/* Finds out whether the context has failed: then any query does. */
-static void probe(const tkt_driver *driver, const tkt_event_context *context, walk *w)
-{
-    void *event = tkt_event_take(driver, context, false);
-    int status =
-        event ? driver->event_query(event) : driver->event_create(&event, TKT_EVENT_UNTIMED);
-    tkt_event_give(driver, context->key, false, event);
-    if (status != TKT_CUDA_NOT_READY) /* of an earlier use */
-        note(w, status);
-}
-
 /* Queries the events of the current context, and gives back the finished ones. */
 static bool look(const tkt_driver *driver, void *user)
 {
@@ -186,19 +185,20 @@ static bool look(const tkt_driver *driver, void *user)
     bool is_queried = false;
     if (!tkt_event_context_of(driver, NULL, &context))
         return false;
-    for (uint32_t i = 0; i < w->mark->count; i++) {
-        if (w->mark->items[i].context.key != context.key || !w->mark->items[i].event)
+    tkt_idle_event *end = w->mark->items + w->mark->count;
+    for (tkt_idle_event *item = w->mark->items; item < end; item++) {
+        if (item->context.key != context.key || !item->event)
             continue;
-        int status = driver->event_query(w->mark->items[i].event);
+        int status = driver->event_query(item->event);
         is_queried = true;
         note(w, status);
         if (status == TKT_CUDA_NOT_READY)
             continue;
-        tkt_event_give(driver, context.key, false, w->mark->items[i].event);
-        w->mark->items[i].event = NULL;
+        tkt_event_give(driver, context.key, false, item->event);
+        item->event = NULL;
     }
     if (!is_queried)
-        probe(driver, &context, w);
+        probe(driver, w);
     return false;
 }
 
