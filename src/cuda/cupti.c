@@ -330,7 +330,7 @@ takt_status takt_cuda_device_v1(uint32_t index, takt_cuda_device_info *out, size
     int handle;
     if (!out)
         return TAKT_BAD_ARGUMENT;
-    if (!driver || index > INT32_MAX || driver->device_get(&handle, (int)index) != TKT_CUDA_SUCCESS)
+    if (!driver || !tkt_driver_device(driver, index, &handle))
         return TAKT_NOT_FOUND;
     tkt_driver_read_device(driver, handle, &device);
     takt_cuda_device_info info = {.compute_major = device.major,

@@ -77,6 +77,13 @@ void tkt_driver_end(const tkt_driver *driver, tkt_driver_call call)
     takt_thread_hot_v1.device_call = call.outer_call;
 }
 
+bool tkt_driver_device(const tkt_driver *driver, uint32_t ordinal, int *handle)
+{
+    int count = 0;
+    return driver->device_count(&count) == TKT_CUDA_SUCCESS && ordinal < (uint32_t)count &&
+           driver->device_get(handle, (int)ordinal) == TKT_CUDA_SUCCESS;
+}
+
 void tkt_driver_read_device(const tkt_driver *driver, int device, tkt_device *out)
 {
 #define ATTRIBUTE(field, name, number) {number, offsetof(tkt_device, field)},
@@ -274,8 +281,7 @@ bool tkt_driver_memory(const tkt_driver *driver, uint32_t device, uint64_t *free
                        uint64_t *total_bytes)
 {
     memory_question question = {0};
-    if (driver->memory_info &&
-        driver->device_get(&question.device, (int)device) == TKT_CUDA_SUCCESS)
+    if (driver->memory_info && tkt_driver_device(driver, device, &question.device))
         tkt_driver_visit(driver, ask_memory, &question);
     if (!question.total_bytes)
         return false;

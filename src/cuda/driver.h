@@ -33,6 +33,10 @@ void tkt_driver_end(const tkt_driver *driver, tkt_driver_call call);
  * Returns the driver's status. */
 int tkt_driver_read_devices(const tkt_driver *driver, tkt_store *store);
 
+/* Gives the driver's handle of a device. False past the last one, without asking the driver: tools
+ * that watch it would report an error of the program's. */
+bool tkt_driver_device(const tkt_driver *driver, uint32_t ordinal, int *handle);
+
 /* Reads the properties of a device, except its name; `device` is the driver's handle. */
 void tkt_driver_read_device(const tkt_driver *driver, int device, tkt_device *out);
 

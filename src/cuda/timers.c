@@ -152,7 +152,7 @@ static takt_status device_pool(takt_device_timers *timers)
     if (!tkt_event_context_of(driver, NULL, &timers->context) ||
         driver->context_device(&device) != TKT_CUDA_SUCCESS)
         return TAKT_BAD_STATE;
-    for (uint32_t i = 0; driver->device_get(&handle, (int)i) == TKT_CUDA_SUCCESS; i++)
+    for (uint32_t i = 0; tkt_driver_device(driver, i, &handle); i++)
         if (handle == device)
             timers->ordinal = i;
     driver->device_attribute(&khz, TKT_ATTRIBUTE_CLOCK_RATE, device);
