@@ -43,18 +43,55 @@ static void read(takt_device_timers *timers, cudaStream_t stream)
 
 /* ---- What they cost -------------------------------------------------------------------------- */
 
+/* All loops are unrolled alike: what is compared is not the loop. */
+#define ROUNDS(i) _Pragma("unroll 8") for (int i = 0; i < rounds; i++)
+
+static __device__ void keep_total(long long begin, long long *total)
+{
+    if (threadIdx.x == 0)
+        *total = clock64() - begin;
+}
+
 /* As programs do it by hand: two readings, and one value stored. */
 static __global__ void bare_clock(long long *out, long long *total)
 {
     long long begin = clock64();
-    for (int i = 0; i < rounds; i++) {
+    ROUNDS(i)
+    {
         long long start = clock64();
         long long end = clock64();
         if (threadIdx.x == 0)
             out[i] = end - start;
     }
-    if (threadIdx.x == 0)
-        *total = clock64() - begin;
+    keep_total(begin, total);
+}
+
+/* The same with as many bytes as a record has: when, and how long. */
+static __global__ void kept_clock(longlong2 *out, long long *total)
+{
+    long long begin = clock64();
+    ROUNDS(i)
+    {
+        long long start = clock64();
+        long long end = clock64();
+        if (threadIdx.x == 0)
+            out[i] = make_longlong2(start, end - start);
+    }
+    keep_total(begin, total);
+}
+
+/* One reading ends what the last one began. */
+static __global__ void kept_phase(longlong2 *out, long long *total)
+{
+    long long begin = clock64(), start = begin;
+    ROUNDS(i)
+    {
+        long long end = clock64();
+        if (threadIdx.x == 0)
+            out[i] = make_longlong2(start, end - start);
+        start = end;
+    }
+    keep_total(begin, total);
 }
 
 static __global__ void with_scopes(takt_device_view timers, long long *total)
@@ -62,49 +99,158 @@ static __global__ void with_scopes(takt_device_view timers, long long *total)
     TAKT_DEVICE_PHASE(timers, LONG); /* takes the segment */
     TAKT_DEVICE_PHASE_END(timers);
     long long begin = clock64();
-    for (int i = 0; i < rounds; i++)
+    ROUNDS(i)
+    {
         TAKT_DEVICE_SCOPE(timers, SHORT);
-    if (threadIdx.x == 0)
-        *total = clock64() - begin;
+    }
+    keep_total(begin, total);
 }
 
 static __global__ void with_phases(takt_device_view timers, long long *total)
 {
     TAKT_DEVICE_PHASE(timers, LONG);
     long long begin = clock64();
-    for (int i = 0; i < rounds; i++)
+    ROUNDS(i)
+    {
         TAKT_DEVICE_PHASE(timers, SHORT);
-    if (threadIdx.x == 0)
-        *total = clock64() - begin;
+    }
+    keep_total(begin, total);
     TAKT_DEVICE_PHASE_END(timers);
+}
+
+/* A chain of operations that each wait for the one before. */
+static __device__ void work(float &x)
+{
+    asm volatile("" : "+f"(x));
+#pragma unroll
+    for (int i = 0; i < 32; i++)
+        x = fmaf(x, 0.5f, 1.0f);
+    asm volatile("" : "+f"(x));
+}
+
+static __global__ void bare_work(float *out, long long *total)
+{
+    float x = *out;
+    long long begin = clock64();
+    ROUNDS(i)
+    {
+        work(x);
+    }
+    keep_total(begin, total);
+    *out = x;
+}
+
+static __global__ void kept_work(float *out, longlong2 *records, long long *total)
+{
+    float x = *out;
+    long long begin = clock64();
+    ROUNDS(i)
+    {
+        long long start = clock64();
+        work(x);
+        long long end = clock64();
+        if (threadIdx.x == 0)
+            records[i] = make_longlong2(start, end - start);
+    }
+    keep_total(begin, total);
+    *out = x;
+}
+
+static __global__ void timed_work(takt_device_view timers, float *out, long long *total)
+{
+    TAKT_DEVICE_PHASE(timers, LONG);
+    TAKT_DEVICE_PHASE_END(timers);
+    float x = *out;
+    long long begin = clock64();
+    ROUNDS(i)
+    {
+        TAKT_DEVICE_SCOPE(timers, SHORT);
+        work(x);
+    }
+    keep_total(begin, total);
+    *out = x;
+}
+
+enum cost {
+    BARE,
+    KEPT,
+    KEPT_PHASE,
+    SCOPE,
+    PHASE,
+    SCOPE_OFF,
+    PHASE_OFF,
+    WORK,
+    KEPT_WORK,
+    TIMED_WORK,
+    OFF_WORK,
+    COSTS
+};
+
+/* Cycles of one round of each. */
+static void measure(int threads, double cycles[COSTS])
+{
+    long long *total;
+    longlong2 *out;
+    takt_device_timers *timers = make(8, rounds + 2);
+    CHECK(cudaMallocManaged(&total, COSTS * sizeof *total));
+    CHECK(cudaMalloc(&out, (rounds + 1) * sizeof *out));
+    CHECK(cudaMemset(out, 0, (rounds + 1) * sizeof *out));
+    float *x = reinterpret_cast<float *>(out + rounds);
+    const takt_device_view off = takt_device_view();
+    for (int i = 0; i < 2; i++) { /* the first time warms up */
+        bare_clock<<<1, threads>>>(reinterpret_cast<long long *>(out), total + BARE);
+        kept_clock<<<1, threads>>>(out, total + KEPT);
+        kept_phase<<<1, threads>>>(out, total + KEPT_PHASE);
+        with_scopes<<<1, threads>>>(takt_device_timers_view(timers), total + SCOPE);
+        with_phases<<<1, threads>>>(takt_device_timers_view(timers), total + PHASE);
+        with_scopes<<<1, threads>>>(off, total + SCOPE_OFF);
+        with_phases<<<1, threads>>>(off, total + PHASE_OFF);
+        bare_work<<<1, threads>>>(x, total + WORK);
+        kept_work<<<1, threads>>>(x, out, total + KEPT_WORK);
+        timed_work<<<1, threads>>>(takt_device_timers_view(timers), x, total + TIMED_WORK);
+        timed_work<<<1, threads>>>(off, x, total + OFF_WORK);
+        read(timers, nullptr);
+    }
+    CHECK(cudaDeviceSynchronize());
+    for (int i = 0; i < COSTS; i++)
+        cycles[i] = static_cast<double>(total[i]) / rounds;
+    takt_device_timers_destroy(timers);
+    CHECK(cudaFree(total));
+    CHECK(cudaFree(out));
 }
 
 static void tell_cost(int threads)
 {
-    long long *total, *out;
-    double cycles[4];
-    takt_device_timers *timers = make(4, rounds + 2);
-    CHECK(cudaMallocManaged(&total, 4 * sizeof *total));
-    CHECK(cudaMalloc(&out, rounds * sizeof *out));
-    for (int i = 0; i < 2; i++) { /* the first time warms up */
-        bare_clock<<<1, threads>>>(out, total);
-        with_scopes<<<1, threads>>>(takt_device_timers_view(timers), total + 1);
-        with_phases<<<1, threads>>>(takt_device_timers_view(timers), total + 2);
-        with_scopes<<<1, threads>>>(takt_device_view(), total + 3);
-        read(timers, nullptr);
-    }
-    CHECK(cudaDeviceSynchronize());
-    for (int i = 0; i < 4; i++)
-        cycles[i] = static_cast<double>(total[i]) / rounds;
-    tell(cycles[0], "cycles", "two bare readings, %d threads", threads);
-    tell(cycles[1], "cycles", "a scope, %d threads", threads);
-    tell(cycles[2], "cycles", "a phase, %d threads", threads);
-    tell(cycles[3], "cycles", "a scope of a view that is off, %d threads", threads);
-    key(cycles[1] / cycles[0], "times two bare readings", "a scope, %d threads", threads);
-    key(cycles[2] / cycles[0], "times two bare readings", "a phase, %d threads", threads);
-    takt_device_timers_destroy(timers);
-    CHECK(cudaFree(total));
-    CHECK(cudaFree(out));
+    double cycles[COSTS];
+    measure(threads, cycles);
+    tell(cycles[BARE], "cycles", "two bare readings, %d threads", threads);
+    tell(cycles[KEPT], "cycles", "two readings and 16 bytes, %d threads", threads);
+    tell(cycles[KEPT_PHASE], "cycles", "one reading and 16 bytes, %d threads", threads);
+    tell(cycles[SCOPE], "cycles", "a scope, %d threads", threads);
+    tell(cycles[PHASE], "cycles", "a phase, %d threads", threads);
+    tell(cycles[SCOPE_OFF], "cycles", "a scope of a view that is off, %d threads", threads);
+    tell(cycles[PHASE_OFF], "cycles", "a phase of a view that is off, %d threads", threads);
+    key(cycles[SCOPE] / cycles[BARE], "times two bare readings", "a scope, %d threads", threads);
+    key(cycles[PHASE] / cycles[BARE], "times two bare readings", "a phase, %d threads", threads);
+    key(cycles[SCOPE] / cycles[KEPT], "times two readings and 16 bytes", "a scope, %d threads",
+        threads);
+    key(cycles[PHASE] / cycles[KEPT_PHASE], "times one reading and 16 bytes", "a phase, %d threads",
+        threads);
+    tell(cycles[WORK], "cycles", "32 operations in a chain, %d threads", threads);
+    tell(cycles[KEPT_WORK] - cycles[WORK], "cycles", "readings and 16 bytes add, %d threads",
+         threads);
+    key(cycles[TIMED_WORK] - cycles[WORK], "cycles", "a scope around them adds, %d threads",
+        threads);
+    key(cycles[OFF_WORK] - cycles[WORK], "cycles", "one that is off adds, %d threads", threads);
+}
+
+/* A view that the compiler keeps in memory needs bytes of each thread. */
+template <typename Kernel> static void tell_registers(const char *name, Kernel kernel)
+{
+    cudaFuncAttributes attributes;
+    CHECK(cudaFuncGetAttributes(&attributes, kernel));
+    tell(attributes.numRegs, "registers", "%s", name);
+    tell(static_cast<double>(attributes.localSizeBytes), "bytes_of_local_memory", "%s", name);
 }
 
 /* ---- Whether they are right ------------------------------------------------------------------ */
@@ -183,7 +329,8 @@ static void check_losses(void)
     takt_device_timers_destroy(timers);
 }
 
-/* Threads of a warp go different ways, and some return early; the first one of each warp records. */
+/* Threads of a warp go different ways, and some return early; the first one of each warp records.
+ */
 static __global__ void diverges(takt_device_view timers)
 {
     TAKT_DEVICE_SCOPE(timers, LONG);
@@ -246,8 +393,12 @@ int main()
         std::puts("the device computes nothing");
         return failures != 0;
     }
-    tell_cost(1);
-    tell_cost(32);
+    for (int threads : {1, 32, 256})
+        tell_cost(threads);
+    tell_registers("bare readings", bare_clock);
+    tell_registers("scopes", with_scopes);
+    tell_registers("phases", with_phases);
+    tell_registers("scopes around work", timed_work);
     check_launches();
     check_warps();
     check_losses();
