@@ -78,13 +78,13 @@ struct takt_device_segment;
  * copies would overwrite each other's records. Frozen. */
 typedef struct takt_device_view {
     struct takt_device_pool    *pool;    /* NULL: off */
-    struct takt_device_segment *segment; /* of this lane; NULL until it first records */
+    struct takt_device_segment *segment; /* of this lane */
     uint64_t start;     /* clock at the begin of the open phase */
-    uint32_t phase;     /* upper half of its record; 0: no phase is open */
+    uint32_t phase;     /* upper half of its record, plus 1; 0: no phase is open */
     uint32_t iteration; /* << 16 */
     uint32_t count;     /* phases that have ended */
-    uint32_t records;   /* for which the segment has room */
-    uint32_t segments;  /* in the pool */
+    uint32_t records;   /* for which the segment has room; 0: this thread does not record */
+    uint32_t segments;  /* in the pool; 0: off, or this thread has looked for its segment */
     uint32_t number;    /* of the view */
     uint32_t lanes;     /* takt_device_lanes */
     uint32_t every;

@@ -173,6 +173,26 @@ TEST(long_phases_and_high_iterations_are_at_their_limits)
     takt_device_timers_destroy(timers);
 }
 
+/* Records have 40 bits for cycles, wherever the clock's 32 lower bits begin. */
+TEST(cycles_are_exact_up_to_their_limit)
+{
+    const uint64_t most = (UINT64_C(1) << 40) - 1, limit = UINT64_C(255) << 32;
+    for (uint64_t start : {UINT64_C(0), UINT64_C(0xffffffff), UINT64_C(0x7ffffffff)})
+        for (uint64_t cycles : {UINT64_C(0), UINT64_C(1), UINT64_C(0xffffffff), limit - 1, limit,
+                                most, most + 1, most + limit, UINT64_C(1) << 50}) {
+            takt_device_timers *timers = timers_with(1, 1);
+            takt_device_view view = takt_device_timers_view(timers);
+            TAKT_DEVICE_ITERATION(view, 15);
+            test_ticks = start;
+            TAKT_DEVICE_PHASE(view, LAST_STEP);
+            test_ticks += cycles;
+            TAKT_DEVICE_PHASE_END(view);
+            takt_device_timers_read(timers, nullptr);
+            assert_int_equal(Cycles(timers, 0).at[LAST_STEP][15], cycles < limit ? cycles : most);
+            takt_device_timers_destroy(timers);
+        }
+}
+
 /* ---- Views that record nothing --------------------------------------------------------------- */
 
 static void solve_one(takt_device_view view, uint32_t block)
@@ -425,6 +445,7 @@ int main()
         cmocka_unit_test(two_phases_share_a_reading_of_the_clock),
         cmocka_unit_test(scopes_and_phases_nest),
         cmocka_unit_test(long_phases_and_high_iterations_are_at_their_limits),
+        cmocka_unit_test(cycles_are_exact_up_to_their_limit),
         cmocka_unit_test(views_are_off_without_timers_and_when_switched_off),
         cmocka_unit_test(without_always_timers_need_a_recording),
         cmocka_unit_test(only_every_third_block_records),

@@ -6,6 +6,7 @@
 
 #include <takt/detail/fast.h>
 
+#define TAKT_DEVICE_OPEN     1u   /* set in takt_device_view.phase while a phase is open */
 #define TAKT_DEVICE_NO_PHASE 254u /* stands for all numbers from here on */
 
 /* Sets the lane of the block's thread of this number. True if this thread records for the lane. */
@@ -56,11 +57,34 @@ TAKT_DEVICE_INLINE uint64_t takt_device_base(const takt_device_pool *pool)
     return *static_cast<const volatile uint64_t *>(&pool->base);
 }
 
-TAKT_DEVICE_INLINE void takt_device_store(takt_device_record *to, uint64_t start, uint32_t low,
+/* A value that nobody uses. Unlike a 0 it costs no instruction. */
+TAKT_DEVICE_INLINE uint64_t takt_device_any(void)
+{
+    unsigned long long any;
+    asm("" : "=l"(any));
+    return any;
+}
+
+/* Writes the record, if it has room, and the count: a thread that returns early leaves its segment
+ * whole. Only the stores depend on predicates: a branch, or values that wait for one, would take
+ * longer than all the rest. */
+TAKT_DEVICE_INLINE void takt_device_store(takt_device_segment *segment, uint32_t at,
+                                          uint32_t records, uint64_t start, uint32_t low,
                                           uint32_t high)
 {
-    *reinterpret_cast<uint4 *>(to) = make_uint4(static_cast<uint32_t>(start),
-                                                static_cast<uint32_t>(start >> 32), low, high);
+    uint64_t head = __cvta_generic_to_global(segment);
+    uint64_t to =
+        head + sizeof(takt_device_segment) + static_cast<uint64_t>(at) * sizeof(takt_device_record);
+    asm volatile("{\n\t"
+                 ".reg .pred records, has_room;\n\t"
+                 "setp.ne.u32 records, %1, 0;\n\t"
+                 "setp.lt.u32 has_room, %0, %1;\n\t"
+                 "@records st.global.u32 [%2 + %9], %3;\n\t"
+                 "@has_room st.global.v4.u32 [%4], {%5, %6, %7, %8};\n\t"
+                 "}" ::"r"(at),
+                 "r"(records), "l"(head), "r"(at + 1), "l"(to), "r"(static_cast<uint32_t>(start)),
+                 "r"(static_cast<uint32_t>(start >> 32)), "r"(low), "r"(high),
+                 "n"(offsetof(takt_device_segment, count)));
 }
 
 /* Fills in the block and the thread's lane. True if this thread records for its lane. */
@@ -103,12 +127,24 @@ TAKT_DEVICE_INLINE uint64_t takt_device_base(const takt_device_pool *pool)
     return __atomic_load_n(&pool->base, __ATOMIC_RELAXED);
 }
 
-TAKT_DEVICE_INLINE void takt_device_store(takt_device_record *to, uint64_t start, uint32_t low,
+TAKT_DEVICE_INLINE uint64_t takt_device_any(void)
+{
+    return 0;
+}
+
+TAKT_DEVICE_INLINE void takt_device_store(takt_device_segment *segment, uint32_t at,
+                                          uint32_t records, uint64_t start, uint32_t low,
                                           uint32_t high)
 {
-    to->start = start;
-    to->cycles_low = low;
-    to->cycles_high = high;
+    takt_device_record *to = reinterpret_cast<takt_device_record *>(segment + 1);
+    if (records == 0)
+        return;
+    if (at < records) {
+        to[at].start = start;
+        to[at].cycles_low = low;
+        to[at].cycles_high = high;
+    }
+    segment->count = at + 1;
 }
 
 /* In host code the caller counts lanes as blocks. */
@@ -131,7 +167,7 @@ TAKT_DEVICE_INLINE takt_device_segment *takt_device_slot(const takt_device_view 
 }
 
 /* Gives the lane a segment, once in a launch; NULL if this thread does not record, or without room.
- * Not inlined, and with copies of the fields, so that the view itself stays in registers. If a read
+ * Not inlined, and with a copy of the view, so that the view itself stays in registers. If a read
  * has moved `base` past the ticket, the slot wraps to a large number. */
 TAKT_DEVICE_COLD takt_device_segment *takt_device_attach(takt_device_view view)
 {
@@ -153,58 +189,58 @@ TAKT_DEVICE_COLD takt_device_segment *takt_device_attach(takt_device_view view)
     return segment;
 }
 
-/* Threads that do not record see a view that is off from then on. */
-TAKT_DEVICE_INLINE bool takt_device_enter(takt_device_view &view)
-{
-    view.segment = takt_device_attach(view);
-    if (view.segment == nullptr)
-        view.pool = nullptr;
-    return view.segment != nullptr;
-}
-
-/* True if this thread records. While the view is off, this is one branch. */
+/* True unless the view is off, which is the same for all threads: it costs one branch, and no code
+ * to join them again. A thread's first macro looks for its segment. After it compilers know that
+ * `segments` is 0, so macros that follow in the same function do not even ask. */
 TAKT_DEVICE_INLINE bool takt_device_is_on(takt_device_view &view)
 {
-    return view.pool != nullptr && (view.segment != nullptr || takt_device_enter(view));
+    if (view.segments != 0) {
+        view.segment = takt_device_attach(view);
+        if (view.segment == nullptr)
+            view.records = 0;
+    }
+    view.segments = 0;
+    return view.pool != nullptr;
 }
 
-/* The upper half of a record of this phase; 255 stands for all numbers that do not fit. */
+/* The upper half of a record of this phase, and the bit TAKT_DEVICE_OPEN; 255 stands for all
+ * numbers that do not fit. */
 TAKT_DEVICE_INLINE uint32_t takt_device_word(const takt_device_view &view, uint32_t phase)
 {
-    return view.iteration | ((phase < TAKT_DEVICE_NO_PHASE ? phase : TAKT_DEVICE_NO_PHASE) + 1)
-                                << 8;
+    return view.iteration | TAKT_DEVICE_OPEN |
+           ((phase < TAKT_DEVICE_NO_PHASE ? phase : TAKT_DEVICE_NO_PHASE) + 1) << 8;
 }
 
-/* Writes the record, and the count: a thread that returns early leaves its segment whole. */
+/* The upper half of the sum is the record's, unless the phase took longer than records can say. */
 TAKT_DEVICE_INLINE void takt_device_record_phase(takt_device_view &view, uint64_t start,
                                                  uint32_t word, uint64_t end)
 {
-    uint64_t cycles = end - start;
-    uint32_t high = static_cast<uint32_t>(cycles >> 32);
-    uint32_t at = view.count++;
-    takt_device_record *records = reinterpret_cast<takt_device_record *>(view.segment + 1);
-    if (at < view.records)
-        takt_device_store(records + at, start, static_cast<uint32_t>(cycles),
-                          word | (high < 255u ? high : 255u));
-    view.segment->count = view.count;
+    uint32_t upper = word - TAKT_DEVICE_OPEN;
+    uint64_t sum = end - start + (static_cast<uint64_t>(upper) << 32);
+    uint32_t apart = static_cast<uint32_t>(end >> 32) - static_cast<uint32_t>(start >> 32);
+    takt_device_store(view.segment, view.count, view.records, start, static_cast<uint32_t>(sum),
+                      apart < 256u ? static_cast<uint32_t>(sum >> 32) : upper | 255u);
+    view.count++;
 }
 
+/* What a view that is off leaves in its fields does not matter, so compilers need not tell it from
+ * one that is on. */
 TAKT_DEVICE_INLINE void takt_device_phase(takt_device_view &view, uint32_t phase)
 {
-    if (!takt_device_is_on(view))
-        return;
-    uint64_t now = takt_device_clock();
-    if (view.phase)
-        takt_device_record_phase(view, view.start, view.phase, now);
+    uint64_t now = takt_device_any();
+    if (takt_device_is_on(view)) {
+        now = takt_device_clock();
+        if (view.phase)
+            takt_device_record_phase(view, view.start, view.phase, now);
+    }
     view.start = now;
     view.phase = takt_device_word(view, phase);
 }
 
 TAKT_DEVICE_INLINE void takt_device_phase_end(takt_device_view &view)
 {
-    if (view.pool == nullptr || view.phase == 0)
-        return;
-    takt_device_record_phase(view, view.start, view.phase, takt_device_clock());
+    if (view.pool != nullptr && view.phase != 0)
+        takt_device_record_phase(view, view.start, view.phase, takt_device_clock());
     view.phase = 0;
 }
 
@@ -222,25 +258,24 @@ struct takt_device_scope {
     uint32_t word;
 
     TAKT_DEVICE_METHOD takt_device_scope(takt_device_view &timers, uint32_t phase)
-        : view(timers), outer_start(timers.start), start(0), outer_phase(timers.phase), word(0)
+        : view(timers), outer_start(timers.start), start(takt_device_any()),
+          outer_phase(timers.phase), word(takt_device_word(timers, phase))
     {
-        if (!takt_device_is_on(view))
-            return;
-        word = takt_device_word(view, phase);
         view.phase = 0;
-        start = takt_device_clock();
+        if (takt_device_is_on(view))
+            start = takt_device_clock();
     }
     takt_device_scope(const takt_device_scope &) = delete;
     takt_device_scope &operator=(const takt_device_scope &) = delete;
 
     TAKT_DEVICE_METHOD ~takt_device_scope()
     {
-        if (view.pool == nullptr)
-            return;
-        uint64_t now = takt_device_clock();
-        if (view.phase)
-            takt_device_record_phase(view, view.start, view.phase, now);
-        takt_device_record_phase(view, start, word, now);
+        if (view.pool != nullptr) {
+            uint64_t now = takt_device_clock();
+            if (view.phase)
+                takt_device_record_phase(view, view.start, view.phase, now);
+            takt_device_record_phase(view, start, word, now);
+        }
         view.start = outer_start;
         view.phase = outer_phase;
     }
