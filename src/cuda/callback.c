@@ -220,9 +220,9 @@ void tkt_callback(void *user, int domain, uint32_t id, const void *data)
     if (domain == TKT_DOMAIN_RUNTIME || domain == TKT_DOMAIN_DRIVER)
         on_api(domain, id, data, __builtin_return_address(0));
     else if (domain == TKT_DOMAIN_RESOURCE && id == TKT_CONTEXT_CREATED)
-        tkt_driver_context_created(((const tkt_resource_data *)data)->context);
+        tkt_driver_replace_context(NULL, ((const tkt_resource_data *)data)->context);
     else if (domain == TKT_DOMAIN_RESOURCE && id == TKT_CONTEXT_DESTROY_STARTING)
-        tkt_driver_context_destroyed(((const tkt_resource_data *)data)->context);
+        tkt_driver_replace_context(((const tkt_resource_data *)data)->context, NULL);
     else if (domain == TKT_DOMAIN_RESOURCE && id == TKT_CU_INIT_FINISHED)
         tkt_collector_leave_at_exit();
 }

@@ -80,7 +80,8 @@ void tkt_driver_end(const tkt_driver *driver, tkt_driver_call call)
 bool tkt_driver_device(const tkt_driver *driver, uint32_t ordinal, int *handle)
 {
     int count = 0;
-    return driver->device_count(&count) == TKT_CUDA_SUCCESS && ordinal < (uint32_t)count &&
+    driver->device_count(&count);
+    return ordinal < (uint32_t)count &&
            driver->device_get(handle, (int)ordinal) == TKT_CUDA_SUCCESS;
 }
 
@@ -121,22 +122,18 @@ static void store_device(tkt_store *store, uint32_t ordinal, const tkt_device *f
 
 int tkt_driver_read_devices(const tkt_driver *driver, tkt_store *store)
 {
-    int count = 0;
-    int status = driver->device_count(&count);
-    for (int i = 0; status == TKT_CUDA_SUCCESS && i < count; i++) {
-        int handle;
+    int count, handle;
+    for (uint32_t i = 0; tkt_driver_device(driver, i, &handle); i++) {
         char name[128] = "";
         tkt_device device = {0};
-        if (driver->device_get(&handle, i) != TKT_CUDA_SUCCESS)
-            continue;
         driver->device_name(name, sizeof name - 1, handle);
         tkt_driver_read_device(driver, handle, &device);
-        store_device(store, (uint32_t)i, &device, name);
+        store_device(store, i, &device, name);
     }
-    return status;
+    return driver->device_count(&count);
 }
 
-static void replace_context(void *old, void *new)
+void tkt_driver_replace_context(void *old, void *new)
 {
     for (size_t i = 0; i < MAX_CONTEXTS; i++) {
         void *expected = old;
@@ -147,26 +144,12 @@ static void replace_context(void *old, void *new)
     }
 }
 
-void tkt_driver_context_created(void *context)
-{
-    replace_context(NULL, context);
-}
-
-void tkt_driver_context_destroyed(void *context)
-{
-    replace_context(context, NULL);
-}
-
 /* By cuda.h these are a kernel's illegal address, time-out, assertion, stack, instruction,
  * alignment, address space, program counter, unspecified failure; and CUDA_ERROR_UNKNOWN. */
 bool tkt_driver_is_sticky(int status)
 {
-    static const int16_t errors[] = {700, 702, 710, 714, 715, 716, 717, 718, 719, 999};
-    for (size_t i = 0; i < sizeof errors / sizeof *errors; i++) {
-        if (errors[i] == status)
-            return true;
-    }
-    return false;
+    return status == 700 || status == 702 || status == 710 || (status >= 714 && status <= 719) ||
+           status == 999;
 }
 
 typedef struct context_walk {
@@ -210,12 +193,9 @@ bool tkt_driver_visit(const tkt_driver *driver, tkt_context_visitor visitor, voi
 {
     context_walk w = {.driver = driver, .visitor = visitor, .user = user};
     tkt_driver_call call = tkt_driver_begin(driver);
-    int count = 0, device;
-    driver->device_count(&count);
-    for (int i = 0; !w.is_end && i < count; i++) {
-        if (driver->device_get(&device, i) == TKT_CUDA_SUCCESS)
-            visit_primary(&w, device);
-    }
+    int device;
+    for (uint32_t i = 0; !w.is_end && tkt_driver_device(driver, i, &device); i++)
+        visit_primary(&w, device);
     for (size_t i = 0; !w.is_end && i < MAX_CONTEXTS; i++)
         visit(&w, atomic_load_explicit(&known_contexts[i], memory_order_relaxed));
     tkt_driver_end(driver, call);

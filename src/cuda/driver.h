@@ -40,9 +40,9 @@ bool tkt_driver_device(const tkt_driver *driver, uint32_t ordinal, int *handle);
 /* Reads the properties of a device, except its name; `device` is the driver's handle. */
 void tkt_driver_read_device(const tkt_driver *driver, int device, tkt_device *out);
 
-/* Record contexts that callbacks report. Takt finds primary contexts without them. */
-void tkt_driver_context_created(void *context);
-void tkt_driver_context_destroyed(void *context);
+/* Records contexts that callbacks report: `old` is NULL for one that was created, `new` for one that
+ * is destroyed. Takt finds primary contexts without them. */
+void tkt_driver_replace_context(void *old, void *new);
 
 /* True for a status after which the process cannot use CUDA any more. */
 bool tkt_driver_is_sticky(int status);

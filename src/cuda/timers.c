@@ -120,10 +120,19 @@ static takt_status host_pool(takt_device_timers *timers)
 
 static bool has_functions(const tkt_driver *driver)
 {
-    return driver && driver->memory_alloc && driver->memory_free && driver->pinned_alloc &&
-           driver->pinned_free && driver->memory_zero && driver->copy_to_host &&
-           driver->copy_on_device && driver->event_create && driver->event_record &&
-           driver->event_query && driver->event_synchronize && driver->event_destroy;
+#define AT(member) offsetof(tkt_driver, member)
+    static const uint16_t needed[] = {AT(memory_alloc),   AT(memory_free),       AT(pinned_alloc),
+                                      AT(pinned_free),    AT(memory_zero),       AT(copy_to_host),
+                                      AT(copy_on_device), AT(event_create),      AT(event_record),
+                                      AT(event_query),    AT(event_synchronize), AT(event_destroy)};
+#undef AT
+    for (size_t i = 0; driver && i < sizeof needed / sizeof *needed; i++) {
+        void *function;
+        memcpy(&function, (const char *)driver + needed[i], sizeof function);
+        if (!function)
+            return false;
+    }
+    return driver != NULL;
 }
 
 /* With the timers' context current. */
@@ -183,23 +192,16 @@ static void free_device_pool(takt_device_timers *timers)
 
 /* ---- Timers ---------------------------------------------------------------------------------- */
 
-static char *copy_text(const char *text)
-{
-    size_t size = strlen(text) + 1;
-    char *copy = tkt_alloc(size);
-    return copy ? memcpy(copy, text, size) : NULL;
-}
-
 static takt_status copy_names(takt_device_timers *timers, const char *const *names, uint32_t count)
 {
     const char *name = timers->options.name;
-    timers->options.name = copy_text(name ? name : "phases");
+    timers->options.name = tkt_copy_string(name ? name : "phases");
     timers->phases = tkt_alloc_zeroed(count * sizeof *timers->phases);
     if (!timers->options.name || !timers->phases)
         return TAKT_NO_MEMORY;
     timers->phase_count = count;
     for (uint32_t i = 0; i < count; i++)
-        if (!(timers->phases[i] = copy_text(names[i])))
+        if (!(timers->phases[i] = tkt_copy_string(names[i])))
             return TAKT_NO_MEMORY;
     return TAKT_OK;
 }
@@ -267,7 +269,7 @@ static takt_status create(const char *const *names, uint32_t count, takt_device_
     timers->created_ticks = takt_ticks();
     const char *fault = fault_of(names, count, &timers->options);
     if (!fault && !set_size(timers))
-        fault = "blocks * (64 + 16 * records) bytes are more than any device has";
+        fault = "no device has blocks * (64 + 16 * records) bytes";
     if (fault) {
         tkt_log(TAKT_LOG_ERROR, "no timers inside kernels: %s", fault);
         timers->options.name = NULL; /* the caller's */
