@@ -7,7 +7,8 @@
  * the stack. A reader that finds the same cursor before and after copying the stack has a
  * consistent picture: the thread changes those frames only after it has moved the cursor. Pushes do
  * no harm, since they write above the top that the reader saw. The record of the topmost frame may
- * already be the last one before the cursor; tkt_log_view_open() leaves such a frame out.
+ * already be the last one before the cursor; the reader leaves such a frame out. If the counter
+ * stood still during that scope, the reader cannot tell at once, see copy_moment() in log_read.c.
  *
  * Chunks return to the pool under `lock`: never the tail, and none while a reader has pinned the
  * log. When a thread ends, the next new thread takes over its log. It continues in the same chunk,
@@ -199,6 +200,7 @@ void tkt_log_shut(void);
 typedef struct tkt_log_place {
     takt_record *cursor;
     takt_frame  *top;
+    bool         is_inside; /* it is another thread, between takt_enter() and takt_leave() */
 } tkt_log_place;
 
 /* With the lock. True when *place comes from the thread's hot state. A thread that ended unnoticed

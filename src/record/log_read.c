@@ -8,16 +8,19 @@
 #include "record/scope.h"
 #include "record/slot.h"
 
+#include <string.h>
+
 /* ======== Reading ======== */
 
 /* Views of a log, releasing its chunks to the pool, and its fold. Each function holds the lock for
  * a moment; the log's thread never waits for it. */
 
-static takt_record *read_cursor(const tkt_thread_log *log)
+static tkt_chunk *chunk_of(const tkt_thread_log *log, const takt_record *cursor)
 {
-    tkt_log_place place;
-    tkt_log_locate(log, &place);
-    return place.cursor;
+    tkt_chunk *chunk = log->head;
+    while (!tkt_chunk_holds(chunk, cursor))
+        chunk = tkt_chunk_after(chunk);
+    return chunk;
 }
 
 /* Copies the stack; the copy is consistent if the cursor is unchanged afterwards. */
@@ -34,37 +37,63 @@ static uint32_t copy_frames(const tkt_thread_log *log, takt_frame *out)
     return count;
 }
 
-/* Leaves out the top frame if its record is already written, see the top of log.h. If that record
- * begins and ends in one tick of the counter, the frame more likely belongs to a scope that began
- * in the same tick. If it does not, its thread is just popping it, and it looks open for that
- * moment. */
-static uint32_t without_closed(const takt_frame *frames, uint32_t count, const takt_record *first,
-                               const takt_record *cursor)
+typedef enum top_frame {
+    TOP_IS_OPEN,
+    TOP_IS_CLOSED, /* its record is the last one, see the top of log.h */
+    TOP_IS_EITHER
+} top_frame;
+
+/* What the last record tells about the top frame. If that record begins and ends in one tick of the
+ * counter, its scope may be closed, and the frame may belong to another scope of the same tick. */
+static top_frame look_at_top(const tkt_thread_log *log, const takt_frame *frames, uint32_t count,
+                             const takt_record *cursor)
 {
     tkt_slot_span span;
+    const takt_record *first = chunk_of(log, cursor)->slots;
     if (count == 0 || cursor == first)
-        return count;
+        return TOP_IS_OPEN;
     const takt_record *last = cursor - 1;
     if (tkt_slot_is(last, TKT_SLOT_MORE) && last > first)
         last--;
-    bool is_closed = tkt_slot_read_span(last, &span) && span.depth == count - 1 &&
-                     span.begin == frames[count - 1].start && span.begin < span.end;
-    return is_closed ? count - 1 : count;
+    if (!tkt_slot_read_span(last, &span) || span.depth != count - 1 ||
+        span.begin != frames[count - 1].start)
+        return TOP_IS_OPEN;
+    return span.begin < span.end ? TOP_IS_CLOSED : TOP_IS_EITHER;
 }
 
+#define MOST_TRIES  1000
+#define MOST_YIELDS 20 /* then longer pauses; 50 ms in all */
+#define MOST_PAUSES 70
+
 /* Copies cursor and stack of one moment. Retries while the thread ends scopes. Scopes would have to
- * end exactly in between each time, so a bound is enough; the last copy is used as it is. */
+ * end exactly in between each time, so a bound is enough; the last copy is used as it is.
+ *
+ * A thread is busy until it has popped the frame whose record it wrote. So if the thread was seen
+ * outside after the last record, the top frame is open. If it is still inside, it may have lost its
+ * processor just before the pop, so this function waits for the thread. The wait has a bound: the
+ * thread may be inside for another reason, and for longer. */
 static takt_record *copy_moment(const tkt_thread_log *log, takt_frame *frames,
                                 uint32_t *frame_count)
 {
-    *frame_count = 0;
-    takt_record *cursor = read_cursor(log);
-    for (int tries = 0; log->thread && tries < 1000; tries++) {
+    takt_record *cursor = NULL;
+    bool was_outside = false; /* with this cursor */
+    int pauses = 0;
+    for (int tries = 0; tries < MOST_TRIES; tries++) {
         *frame_count = copy_frames(log, frames);
-        takt_record *after = read_cursor(log);
-        if (after == cursor)
+        tkt_log_place after;
+        tkt_log_locate(log, &after);
+        if (after.cursor != cursor) {
+            cursor = after.cursor;
+            was_outside = false;
+            continue;
+        }
+        top_frame top = look_at_top(log, frames, *frame_count, cursor);
+        *frame_count -= top == TOP_IS_CLOSED;
+        if (top != TOP_IS_EITHER || was_outside || pauses == MOST_PAUSES)
             break;
-        cursor = after;
+        was_outside = !after.is_inside;
+        if (after.is_inside)
+            tkt_thread_pause_ms(pauses++ >= MOST_YIELDS);
     }
     return cursor;
 }
@@ -109,8 +138,6 @@ takt_status tkt_log_view_open(tkt_thread_log *log, uint64_t from_ticks, tkt_log_
         return status;
     }
     view->frames = frames;
-    const tkt_log_part *last = &view->parts.items[view->parts.count - 1];
-    view->frame_count = without_closed(frames, view->frame_count, last->slots, cursor);
     return TAKT_OK;
 }
 
@@ -144,12 +171,10 @@ void tkt_log_fold_reset(tkt_thread_log *log)
     tkt_fold_fini(&log->fold);
     TKT_ARRAY_FREE(&log->folded_calls);
     log->early_ends_folded = tkt_log_early_ends(log) & ~1u; /* of records before the cursor */
-    takt_record *cursor = read_cursor(log);
-    tkt_chunk *chunk = log->head;
-    while (!tkt_chunk_holds(chunk, cursor))
-        chunk = tkt_chunk_after(chunk);
-    log->unfolded = chunk;
-    log->unfolded_slot = (uint32_t)(cursor - chunk->slots);
+    tkt_log_place place;
+    tkt_log_locate(log, &place);
+    log->unfolded = chunk_of(log, place.cursor);
+    log->unfolded_slot = (uint32_t)(place.cursor - log->unfolded->slots);
     tkt_busy_unlock(&log->lock, was);
 }
 
@@ -158,10 +183,6 @@ static takt_status fold_now(tkt_thread_log *log, takt_frame *frames, uint64_t un
 {
     uint32_t count;
     takt_record *cursor = copy_moment(log, frames, &count);
-    tkt_chunk *chunk = log->head;
-    while (!tkt_chunk_holds(chunk, cursor))
-        chunk = tkt_chunk_after(chunk);
-    count = without_closed(frames, count, chunk->slots, cursor);
     return tkt_online_fold(log, cursor, frames, count, until_ticks);
 }
 
@@ -189,27 +210,32 @@ takt_status tkt_log_fold_take(tkt_thread_log *log, uint64_t until_ticks, tkt_fol
     return status;
 }
 
+/* Copies an array to an empty one; see tkt_array_add(). False without memory. */
+static bool copy_items(const void *from, void *out, size_t item_size)
+{
+    TKT_ARRAY_OF(char) array, copy = {0};
+    memcpy(&array, from, sizeof array);
+    if (!tkt_array_reserve(&copy.items, &copy.capacity, array.count, item_size))
+        return false;
+    copy.count = array.count;
+    if (array.count > 0)
+        memcpy(copy.items, array.items, array.count * item_size);
+    memcpy(out, &copy, sizeof copy);
+    return true;
+}
+
+#define COPY(list) copy_items(&from->list.items, &out->list.items, sizeof *out->list.items)
+
 /* Copies what the fold has besides the tree. */
 static takt_status copy_lists(const tkt_fold *from, tkt_fold *out)
 {
-    bool has_memory = TKT_ARRAY_RESERVE(&out->threads, from->threads.count) &&
-                      TKT_ARRAY_RESERVE(&out->parts, from->parts.count) &&
-                      TKT_ARRAY_RESERVE(&out->before, from->before.count) &&
-                      TKT_ARRAY_RESERVE(&out->ahead, from->ahead.count);
+    bool has_memory = COPY(threads) && COPY(parts) && COPY(before) && COPY(ahead);
     for (size_t i = 0; has_memory && i < from->counters.count; i++)
         has_memory = tkt_fold_add_counter(out, &from->counters.items[i]);
     for (size_t i = 0; has_memory && i < from->tasks.count; i++)
         has_memory = tkt_fold_add_task(out, &from->tasks.items[i]);
     if (!has_memory)
         return TAKT_NO_MEMORY;
-    for (size_t i = 0; i < from->threads.count; i++)
-        out->threads.items[out->threads.count++] = from->threads.items[i];
-    for (size_t i = 0; i < from->parts.count; i++)
-        out->parts.items[out->parts.count++] = from->parts.items[i];
-    for (size_t i = 0; i < from->before.count; i++)
-        out->before.items[out->before.count++] = from->before.items[i];
-    for (size_t i = 0; i < from->ahead.count; i++)
-        out->ahead.items[out->ahead.count++] = from->ahead.items[i];
     out->thread = from->thread;
     out->thread_has_events = from->thread_has_events;
     out->lists_no_threads = from->lists_no_threads;
@@ -229,10 +255,6 @@ static takt_status fold_into_copy(tkt_thread_log *log, takt_frame *frames, uint6
 {
     uint32_t count;
     takt_record *cursor = copy_moment(log, frames, &count);
-    tkt_chunk *chunk = log->head;
-    while (!tkt_chunk_holds(chunk, cursor))
-        chunk = tkt_chunk_after(chunk);
-    count = without_closed(frames, count, chunk->slots, cursor);
     takt_status status = tkt_online_fold(log, cursor, frames, count, 0);
     if (status == TAKT_OK)
         status = copy_fold(&log->fold, copy);
@@ -324,11 +346,12 @@ bool tkt_log_locate(const tkt_thread_log *log, tkt_log_place *place)
 {
     takt_thread_v1 seen;
     bool is_there = log->thread && peek(log, &seen);
+    bool is_own = log->thread == &takt_thread_hot_v1;
     if (is_there)
-        *place = (tkt_log_place){seen.cursor, seen.top};
+        *place = (tkt_log_place){seen.cursor, seen.top, (seen.busy & TKT_BUSY_INSIDE) && !is_own};
     else
         *place = (tkt_log_place){__atomic_load_n(&log->rest, __ATOMIC_ACQUIRE),
-                                 __atomic_load_n(&log->rest_top, __ATOMIC_ACQUIRE)};
+                                 __atomic_load_n(&log->rest_top, __ATOMIC_ACQUIRE), false};
     return is_there;
 }
 

@@ -8,6 +8,7 @@
 #include "support/windows.h"
 
 #include <pthread.h>
+#include <sched.h>
 
 static tkt_window *open_window(uint32_t modes)
 {
@@ -85,6 +86,94 @@ TEST(another_threads_is_there_too)
     assert_int_equal(trace->facts.unfinished, 1);
     assert_span(trace, 0, "wait", TKT_NO_SPAN, 0);
     assert_span(trace, 1, "wait", TKT_NO_SPAN, 100);
+    takt_trace_release(trace);
+}
+
+/* A thread that stands where it has written the record of a scope, but has not popped its frame. */
+typedef struct halted {
+    pthread_t thread;
+    pthread_barrier_t barrier;
+    takt_thread_v1 *hot;
+    bool is_open; /* the frame belongs to another scope, and the thread has stopped elsewhere */
+} halted;
+
+static takt_thread_v1 *to_pop; /* the next sched_yield() lets this thread pop its frame */
+
+/* Sealing calls it to let the thread go on. */
+int sched_yield(void)
+{
+    if (to_pop) {
+        __atomic_store_n(&to_pop->top, to_pop->top - 1, __ATOMIC_RELEASE);
+        __atomic_store_n(&to_pop->busy, to_pop->busy & ~(uint64_t)TKT_BUSY_INSIDE,
+                         __ATOMIC_RELEASE);
+    }
+    to_pop = NULL;
+    return 0;
+}
+
+static void *halt(void *user)
+{
+    halted *it = user;
+    takt_thread_v1 *hot = it->hot = &takt_thread_hot_v1;
+    takt_begin("call");
+    takt_end();
+    if (it->is_open)
+        takt_begin("call");
+    else
+        hot->top++;
+    uint64_t busy = hot->busy;
+    hot->busy |= TAKT_BUSY | TKT_BUSY_INSIDE;
+    pthread_barrier_wait(&it->barrier);
+    pthread_barrier_wait(&it->barrier);
+    hot->busy = busy;
+    if (it->is_open)
+        takt_end();
+    return NULL;
+}
+
+/* The trace of a window in which a thread halts. */
+static takt_trace *seal_halted(uint32_t modes, bool is_open)
+{
+    halted it = {.is_open = is_open};
+    tkt_window *window = open_window(modes);
+    pthread_barrier_init(&it.barrier, NULL, 2);
+    assert_int_equal(pthread_create(&it.thread, NULL, halt, &it), 0);
+    pthread_barrier_wait(&it.barrier);
+    to_pop = is_open ? NULL : it.hot;
+    pass_ns(100);
+    takt_trace *trace = seal(window);
+    assert_null(to_pop);
+    pthread_barrier_wait(&it.barrier);
+    pthread_join(it.thread, NULL);
+    pthread_barrier_destroy(&it.barrier);
+    return trace;
+}
+
+TEST(a_scope_that_is_being_popped_has_ended)
+{
+    takt_trace *trace = seal_halted(TKT_KEEP, false);
+    assert_int_equal(trace->facts.span_count, 1);
+    assert_int_equal(trace->facts.unfinished, 0);
+    assert_span(trace, 0, "call", TKT_NO_SPAN, 0);
+    takt_trace_release(trace);
+}
+
+TEST(a_summary_counts_a_scope_that_is_being_popped_once)
+{
+    takt_trace *trace = seal_halted(TKT_FOLD, false);
+    const tkt_fold *fold = tkt_trace_fold(trace);
+    assert_int_equal(fold->count, 2);
+    assert_int_equal(fold->items[1].stats.count, 1);
+    assert_int_equal(fold->items[1].stats.total_ns, 0);
+    takt_trace_release(trace);
+}
+
+TEST(sealing_does_not_wait_for_a_thread_that_stays_inside_the_library)
+{
+    takt_trace *trace = seal_halted(TKT_KEEP, true);
+    assert_int_equal(trace->facts.span_count, 2);
+    assert_int_equal(trace->facts.unfinished, 1);
+    assert_span(trace, 1, "call", TKT_NO_SPAN, 100);
     takt_trace_release(trace);
 }
 
