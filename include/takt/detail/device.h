@@ -25,6 +25,10 @@ TAKT_DEVICE_INLINE bool takt_device_choose(takt_device_view &view, uint32_t thre
 
 #if defined(__CUDA_ARCH__)
 
+/* True if macros leave the view alone. In a kernel they change it all the same: then compilers need
+ * not tell a view that is off from one that is on, and the fields keep their registers. */
+#define TAKT_DEVICE_SKIPS(view) false
+
 TAKT_DEVICE_INLINE uint64_t takt_device_clock(void)
 {
     unsigned long long cycles;
@@ -96,6 +100,8 @@ TAKT_DEVICE_INLINE bool takt_device_is_lane(takt_device_view &view)
 }
 
 #else
+
+#define TAKT_DEVICE_SKIPS(view) ((view).pool == nullptr)
 
 #ifndef TAKT_DEVICE_CLOCK
 #define TAKT_DEVICE_CLOCK() takt_ticks()
@@ -223,10 +229,10 @@ TAKT_DEVICE_INLINE void takt_device_record_phase(takt_device_view &view, uint64_
     view.count++;
 }
 
-/* What a view that is off leaves in its fields does not matter, so compilers need not tell it from
- * one that is on. */
 TAKT_DEVICE_INLINE void takt_device_phase(takt_device_view &view, uint32_t phase)
 {
+    if (TAKT_DEVICE_SKIPS(view))
+        return;
     uint64_t now = takt_device_any();
     if (takt_device_is_on(view)) {
         now = takt_device_clock();
@@ -239,6 +245,8 @@ TAKT_DEVICE_INLINE void takt_device_phase(takt_device_view &view, uint32_t phase
 
 TAKT_DEVICE_INLINE void takt_device_phase_end(takt_device_view &view)
 {
+    if (TAKT_DEVICE_SKIPS(view))
+        return;
     if (view.pool != nullptr && view.phase != 0)
         takt_device_record_phase(view, view.start, view.phase, takt_device_clock());
     view.phase = 0;
@@ -261,6 +269,8 @@ struct takt_device_scope {
         : view(timers), outer_start(timers.start), start(takt_device_any()),
           outer_phase(timers.phase), word(takt_device_word(timers, phase))
     {
+        if (TAKT_DEVICE_SKIPS(view))
+            return;
         view.phase = 0;
         if (takt_device_is_on(view))
             start = takt_device_clock();
@@ -270,6 +280,8 @@ struct takt_device_scope {
 
     TAKT_DEVICE_METHOD ~takt_device_scope()
     {
+        if (TAKT_DEVICE_SKIPS(view))
+            return;
         if (view.pool != nullptr) {
             uint64_t now = takt_device_clock();
             if (view.phase)
