@@ -77,9 +77,10 @@ uint32_t tkt_tracing_version(void);
  * The size of a buffer decides how long a record waits. CUPTI gives a buffer back when all its
  * records are complete and either the buffer is full or somebody flushes; a forced flush discards
  * unfinished records. On a device that is never idle, a thread's current buffer always holds an
- * unfinished record, so only full buffers come back. Each thread therefore gets buffers that it
- * fills in a few hundredths of a second: for one record where it launches rarely, for some hundreds
- * where it launches all the time. */
+ * unfinished record. With 13.0 Update 1 a flush ends it, and a later one gives it back; with releases
+ * that go on with it, only full buffers come back. Each thread therefore gets buffers that it fills
+ * in a few hundredths of a second: for one record where it launches rarely, for some hundreds where
+ * it launches all the time. */
 
 #define TKT_BUFFER_LEAST_BYTES ((size_t)4 << 10)
 #define TKT_BUFFER_MOST_BYTES  ((size_t)64 << 10)

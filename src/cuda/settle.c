@@ -148,8 +148,7 @@ static bool record(const tkt_driver *driver, void *user)
 {
     walk *w = user;
     tkt_idle_event *item = &w->mark->items[w->mark->count];
-    if (w->mark->count == TKT_IDLE_CONTEXTS ||
-        !tkt_event_context_of(driver, NULL, &item->context))
+    if (w->mark->count == TKT_IDLE_CONTEXTS || !tkt_event_context_of(driver, NULL, &item->context))
         return false;
     item->event = tkt_event_take(driver, &item->context, false);
     if (!item->event) {

@@ -79,16 +79,19 @@ has ' 0 wrong, 2 skipped' "$results/summary.txt"
 while read -r figure; do # as regular expressions; numbers that the stand-ins fix are fixed
     has "^(\* )?$figure" "$results/report.txt"
 done <<'END'
+flush\.plain\.asked_for_of_6_flushes +6 buffers
 flush\.plain\.in_the_end +60 kernels
 flush\.forced\.given_up +[0-9]+ records
 flush\.records-1\.fullest +1 records
 flush\.bytes-16\.fullest +16 records
-calls\.both\.chevrons\.runtime +1 calls
+calls\.both\.chevrons: runtime cudaLaunchKernel_v7000\(211\) #[0-9]+ \{ driver cuLaunchKernel
 calls\.both\.inner_ids_of_their_own +[0-9]+ calls
 calls\.both\.cuLaunchKernelEx\.driver +1 calls
 calls\.runtime\.cudaGraphLaunch\.records +2 records
 graph_ids\.nodes-off\.3\.graph +40 records
 graph_ids\.whole-on\.3\.graph +20 records
+graph_ids\.whole-off\.3\.graph +20 records
+clocks\.callback\.on_registered_clock +300 records
 windows\.background\.got +[0-9.]+ %
 windows\.deep\.launched +120 kernels
 threads\.cupti\.32\.asked_for +[0-9]+ buffers

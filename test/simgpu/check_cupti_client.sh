@@ -216,9 +216,11 @@ client 12 '' kinds=10 threads=3 counts
 matches 1 '^records 304 requests 1 completions 1 by flusher 1$'
 
 what="a clock of the client's"
-client 13 '' kinds=10,1 clock
+client 13 'cupti.version=130000' kinds=10,1 clock
 matches 4 '^kernel.* no stamps'
 matches 2 '^memcpy.* 3000 ns'
+client 13 '' kinds=10,1 clock
+matches 3 '^kernel.* 100000 ns'
 client 13 'cupti.version=22' kinds=10,1 clock
 matches 3 '^kernel.* 100000 ns'
 client multi '' kinds=10,1 clock

@@ -223,29 +223,32 @@ CUDART cudaLaunchKernel_ptsz(const void *function, dim3 grid, dim3 block, void *
     RUNTIME_LAUNCH(cudaLaunchKernel_ptsz, launch(&params, kernel, true), &params, kernel);
 }
 
-/* What <<<...>>> calls; some toolkits have it call the public function. */
-static int launch_stub(const launch_params *params, sim_function *kernel)
+/* What <<<...>>> calls. CUPTI 13.0 tells of the public function alone. */
+static bool is_stub_told(void)
 {
-    if (sim_option_number("launch.nested", 0))
-        return (int)cudaLaunchKernel(params->function, params->grid, params->block, params->args,
-                                     params->shared_bytes, params->stream);
-    return launch(params, kernel, false);
+    return sim_option_number("launch.nested", 0) != 0;
 }
 
 CUDART __cudaLaunchKernel(cudaKernel_t function, dim3 grid, dim3 block, void **args,
                           size_t shared_bytes, cudaStream_t stream)
 {
     launch_params params = {function, grid, block, args, shared_bytes, stream};
-    sim_function *kernel = runtime_kernel(function);
-    RUNTIME_LAUNCH(__cudaLaunchKernel, launch_stub(&params, kernel), &params, kernel);
+    if (!is_stub_told())
+        return cudaLaunchKernel(function, grid, block, args, shared_bytes, stream);
+    RUNTIME_LAUNCH(__cudaLaunchKernel,
+                   cudaLaunchKernel(function, grid, block, args, shared_bytes, stream), &params,
+                   runtime_kernel(function));
 }
 
 CUDART __cudaLaunchKernel_ptsz(cudaKernel_t function, dim3 grid, dim3 block, void **args,
                                size_t shared_bytes, cudaStream_t stream)
 {
     launch_params params = {function, grid, block, args, shared_bytes, stream};
-    sim_function *kernel = runtime_kernel(function);
-    RUNTIME_LAUNCH(__cudaLaunchKernel_ptsz, launch(&params, kernel, true), &params, kernel);
+    if (!is_stub_told())
+        return cudaLaunchKernel_ptsz(function, grid, block, args, shared_bytes, stream);
+    RUNTIME_LAUNCH(__cudaLaunchKernel_ptsz,
+                   cudaLaunchKernel_ptsz(function, grid, block, args, shared_bytes, stream),
+                   &params, runtime_kernel(function));
 }
 
 CUDART cudaLaunchCooperativeKernel(const void *function, dim3 grid, dim3 block, void **args,

@@ -100,10 +100,10 @@ int sim_error(const char *function)
                                           "cudaDriver", "cudaRuntime", "cuDevice",
                                           "cuGet",      "cuCtxGet",    "cuCtxSet",
                                           "cuCtxPush",  "cuCtxPop",    "cuThread"};
-    size_t count = sim_option("errors") ? 8 : sizeof working / sizeof *working;
     uint64_t end_ns = atomic_load(&broken_ns);
     if (!end_ns || sim_device_time_ns() < end_ns)
         return 0;
+    size_t count = sim_option("errors") ? 8 : sizeof working / sizeof *working;
     for (size_t i = 0; i < count; i++) {
         if (strncmp(function, working[i], strlen(working[i])) == 0)
             return 0;

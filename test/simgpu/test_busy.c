@@ -27,7 +27,7 @@ static int set_up_device(void **state)
 {
     (void)state;
     CUmodule module;
-    use_devices("devices=2; kernel=10us", contexts, 2, &module);
+    use_devices("devices=2; kernel=10us; cupti.flush_keeps=1", contexts, 2, &module);
     check(cuModuleGetFunction(&kernel, module, "kernel"));
     check(cuModuleGetFunction(&slow, module, "slow"));
     check(cuModuleGetFunction(&endless, module, "endless"));

@@ -354,7 +354,7 @@ TEST(nor_does_it_record_when_the_parent_has_ended)
 int main(void)
 {
     alarm(600);
-    use_stand_in("kernel=1ms; cupti.reset_loses=1");
+    use_stand_in("kernel=1ms; cupti.reset_loses=1; cupti.flush_keeps=1");
     sim_register_kernel(&kernel, "kernel");
     sim_register_kernel(&slow, "slow");
     sim_register_kernel(&faulty, "faulty");

@@ -264,16 +264,22 @@ TEST(a_driver_call_inside_a_runtime_call_has_its_correlation_id)
     assert_true(kept.left[1].end_ns >= kept.left[0].end_ns);
 }
 
-TEST(callback_of_nvcc_launches_is_505)
+TEST(nvcc_launches_are_told_of_as_cudaLaunchKernel)
 {
-    record_with("");
+    static const struct {
+        const char *options;
+        uint32_t cbids[2];
+    } cases[] = {{"", {211, 307}}, {"launch.nested=1", {505, 211}}};
     cudaKernel_t kernel;
-    assert_ok(cudaGetKernel(&kernel, &kernel_a));
-    kept.entered_count = 0;
-    assert_ok(__cudaLaunchKernel(kernel, (dim3){1, 1, 1}, (dim3){1, 1, 1}, NULL, 0, NULL));
-    assert_int_equal(kept.entered[0].cbid, 505);
-    assert_string_equal(kept.entered[0].function, "__cudaLaunchKernel");
-    assert_string_equal(kept.entered[0].kernel, "_Z7advancePfi");
+    for (int i = 0; i < 2; i++) {
+        record_with(cases[i].options);
+        assert_ok(cudaGetKernel(&kernel, &kernel_a));
+        kept.entered_count = 0;
+        assert_ok(__cudaLaunchKernel(kernel, (dim3){1, 1, 1}, (dim3){1, 1, 1}, NULL, 0, NULL));
+        assert_int_equal(kept.entered[0].cbid, cases[i].cbids[0]);
+        assert_int_equal(kept.entered[1].cbid, cases[i].cbids[1]);
+        assert_string_equal(kept.entered[0].kernel, "_Z7advancePfi");
+    }
 }
 
 TEST(faults_strike_at_the_call_they_name)

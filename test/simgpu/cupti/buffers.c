@@ -102,6 +102,7 @@ static bool add_buffer(simc_session *session, uint32_t thread)
     pthread_mutex_lock(&simc_lock);
     buffer->next = session->buffers;
     session->buffers = buffer;
+    pthread_cond_signal(&work); /* a refused request wakes nobody */
     pthread_mutex_unlock(&simc_lock);
     simc_overhead(session, begin, sim_time_ns());
     return true;
@@ -117,12 +118,11 @@ static bool has_room(const simc_buffer *buffer, size_t bytes, size_t count)
 static simc_buffer *find_buffer(simc_session *session, uint32_t thread, size_t bytes, size_t count)
 {
     for (simc_buffer *b = session->buffers; b; b = b->next) {
-        if (b->is_full || b->thread != thread)
+        if (b->is_full || b->is_over || b->thread != thread)
             continue;
         if (has_room(b, bytes, count))
             return b;
         b->is_full = true;
-        pthread_cond_signal(&work);
     }
     return NULL;
 }
@@ -379,12 +379,23 @@ static void give_back(simc_session *session, bool only_full, bool is_forced)
     }
 }
 
+static void end_buffers(simc_session *session)
+{
+    pthread_mutex_lock(&simc_lock);
+    for (simc_buffer *b = session->buffers; b; b = b->next)
+        b->is_over = true;
+    pthread_mutex_unlock(&simc_lock);
+}
+
 void simc_flush(bool is_forced)
 {
     if (simc_option.completion == SIMC_COMPLETE_AT_EXIT && !simc_is_exiting)
         return;
-    for (int n = 0; n < SIMC_SESSIONS; n++)
+    for (int n = 0; n < SIMC_SESSIONS; n++) {
         give_back(simc_session_at(n), false, is_forced);
+        if (!simc_option.flush_keeps)
+            end_buffers(simc_session_at(n));
+    }
 }
 
 /* With the lock. */

@@ -2,7 +2,8 @@
  * stamps with CLOCK_REALTIME; for a client's clock, pairs of both tell how to convert. */
 #include "simgpu/cupti/cupti.h"
 
-/* From 13.3 Update 3 on, devices' stamps follow a client's clock that comes after the context. */
+/* From 13.3 Update 3 on, devices' stamps follow a client's clock that comes after the context;
+ * those of a client of cuptiSubscribe() do so in 13.0 Update 1, too, on an H200. */
 #define LATE_CLOCK_SINCE 130303u
 
 static _Atomic(sim_timestamp_fn) own_clock;
@@ -74,7 +75,8 @@ int32_t cuptiActivityRegisterTimestampCallback(sim_timestamp_fn timestamp)
         for (uint32_t kind = 0; kind < SIM_KIND_COUNT; kind++)
             simc_count.late_settings += session->kinds[kind];
     }
-    is_late = has_context() && simc_option.version < LATE_CLOCK_SINCE;
+    is_late =
+        has_context() && simc_option.version < LATE_CLOCK_SINCE && simc_subscribers[0].is_by_v2;
     first_own = timestamp();
     first_time = sim_time_ns();
     own_clock = timestamp;

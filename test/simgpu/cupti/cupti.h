@@ -44,6 +44,7 @@ typedef struct simc_options {
     bool crash_on_null;
     bool wrong_context;
     bool reset_loses;    /* a context takes along what was not flushed */
+    bool flush_keeps;    /* a flush leaves an unfinished buffer in use */
     uint32_t slow_request_us;
     uint32_t late_ms;
     uint32_t owner_from; /* the n-th subscription is refused, and all after it; 0: none */
@@ -115,6 +116,7 @@ typedef struct simc_buffer {
     size_t records;
     uint32_t thread;  /* of those who write into it; 0: all */
     bool is_full;
+    bool is_over; /* a flush has found it unfinished: later records go elsewhere */
     uint32_t pending; /* records that are not complete */
 } simc_buffer;
 
@@ -134,7 +136,8 @@ typedef struct simc_session {
     _Atomic bool was_enabled[SIM_KIND_COUNT];
     atomic_bool is_later;      /* a kind of device work was enabled again: a session after the first */
     atomic_uint graph_launch;  /* correlation id of the first session's last graph launch */
-    uint32_t graphs_from; /* first executable graph that is traced as a whole; 0: none yet */
+    /* Executable graphs by id that were made while graphs were traced as a whole. */
+    atomic_bool whole_graphs[1 << 16];
     sim_request_fn request;
     sim_complete_fn complete;
     sim_request_v2_fn request_v2;

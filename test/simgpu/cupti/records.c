@@ -12,9 +12,10 @@
 #define OVERHEAD_BUFFER_REQUEST (7u << 16)
 #define UNKNOWN_KIND            57u
 #define WRONG_ID                9999u
-#define ZERO_STAMPS_SINCE                                                                          \
-    24u /* 12.6 Update 2 until 13.1: kernels have no stamps with a clock of the */
-#define ZERO_STAMPS_UNTIL 130100u /* client's */
+/* Kernels have no stamps with a clock of the client's: NVIDIA says from 12.6 Update 2 until 13.1,
+ * but with 13.0 Update 1 they have some on an H200. */
+#define ZERO_STAMPS_SINCE 24u
+#define ZERO_STAMPS_UNTIL 130001u
 
 /* A record of any kind, as long as the longest layout that a library here has. */
 typedef union any_record {
@@ -404,8 +405,7 @@ static void write_event(simc_session *session, const sim_record *from)
  * node by node. */
 static bool is_whole(const simc_session *session, uint32_t graph)
 {
-    return session->kinds[SIM_KIND_GRAPH_TRACE] && session->graphs_from &&
-           graph >= session->graphs_from;
+    return session->kinds[SIM_KIND_GRAPH_TRACE] && session->whole_graphs[(uint16_t)graph];
 }
 
 static void write_work(simc_session *session, const sim_record *record)
@@ -623,11 +623,9 @@ void simc_on_resource_record(const sim_resource *resource)
         if (resource->kind == SIM_STREAM_CREATED && session->kinds[SIM_KIND_STREAM] &&
             sim_stream_of(resource->context, resource->stream, false, &stream))
             write_stream(&stream, session);
-        /* Threads tell of them in any order. */
         uint32_t exec =
             resource->kind == SIM_GRAPH_EXEC_CREATED ? sim_graph_exec_id(resource->graph_exec) : 0;
-        if (exec && session->kinds[SIM_KIND_GRAPH_TRACE] &&
-            (!session->graphs_from || exec < session->graphs_from))
-            session->graphs_from = exec;
+        if (exec && session->kinds[SIM_KIND_GRAPH_TRACE])
+            session->whole_graphs[(uint16_t)exec] = true;
     }
 }

@@ -66,8 +66,6 @@ int32_t simc_enable(simc_session *session, uint32_t kind, bool dump)
     if (dump && !session->request && !session->request_v2)
         return simc_fail(SIM_CUPTI_ERROR_INVALID_OPERATION);
     set_defaults(session);
-    if (kind == SIM_KIND_GRAPH_TRACE && !session->kinds[kind])
-        session->graphs_from = 0;
     if (simc_is_device_work(kind) && !session->kinds[kind] && session->was_enabled[kind])
         session->is_later = true;
     session->was_enabled[kind] = true;
