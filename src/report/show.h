@@ -61,6 +61,9 @@ void tkt_note_other_paths(tkt_document *document);
  * (show_threads.c). */
 void tkt_note_more_threads(tkt_document *document, const char *effect);
 
+/* Fills five cells: mean, median, p99, least and greatest of durations (show_kernels.c). */
+void tkt_show_durations(tkt_cell *cells, const tkt_stats *stats, const tkt_histogram *histogram);
+
 /* For several reports of one trace: tkt_report_part() is takt_report() without the provenance line
  * of text and Markdown, which tkt_report_end() writes behind the last one. */
 takt_status tkt_report_part(const takt_trace *trace, const char *name,

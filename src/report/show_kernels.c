@@ -163,9 +163,18 @@ static tkt_table *named_table(tkt_document *document, const tkt_column *columns,
     return table;
 }
 
-static uint64_t quantile(const tkt_named *named, double q)
+void tkt_show_durations(tkt_cell *cells, const tkt_stats *stats, const tkt_histogram *histogram)
 {
-    return named->histogram ? tkt_stats_quantile(&named->stats, named->histogram, q) : TKT_NO_VALUE;
+    if (stats->count == 0) {
+        for (int i = 0; i < 5; i++)
+            cells[i].u = TKT_NO_VALUE;
+        return;
+    }
+    cells[0].u = tkt_mean(stats->total_ns, stats->count);
+    cells[1].u = tkt_stats_quantile(stats, histogram, 0.5);
+    cells[2].u = tkt_p99_cell(stats->count, tkt_stats_quantile(stats, histogram, 0.99));
+    cells[3].u = stats->min_ns;
+    cells[4].u = stats->max_ns;
 }
 
 /* Adds a row and fills the common columns. */
@@ -178,11 +187,7 @@ static tkt_cell *named_row(tkt_table *table, const takt_trace *trace, const tkt_
     row[TKT_NAMED_COUNT].u = stats->count;
     row[TKT_NAMED_SHARE].d = tkt_share(stats->total_ns, names->total_ns);
     row[TKT_NAMED_TOTAL].u = stats->total_ns;
-    row[TKT_NAMED_AVERAGE].u = tkt_mean(stats->total_ns, stats->count);
-    row[TKT_NAMED_MEDIAN].u = quantile(named, 0.5);
-    row[TKT_NAMED_P99].u = tkt_p99_cell(stats->count, quantile(named, 0.99));
-    row[TKT_NAMED_LEAST].u = stats->min_ns;
-    row[TKT_NAMED_MOST].u = stats->max_ns;
+    tkt_show_durations(&row[TKT_NAMED_AVERAGE], stats, named->histogram);
     row[TKT_NAMED_DEVIATION].u = tkt_deviation_cell(stats->count, tkt_stats_stddev(stats));
     return row;
 }

@@ -38,14 +38,7 @@ static void fill_row(tkt_cell *row, const takt_trace *trace, const tkt_named *ta
     row[TRACK].text = tkt_trace_text(trace, task->shape);
     row[COUNT].u = stats->count;
     row[TOTAL].u = stats->total_ns;
-    row[MEAN].u = tkt_mean(stats->total_ns, stats->count);
-    row[MEDIAN].u = row[P99].u = TKT_NO_VALUE;
-    if (task->histogram) {
-        row[MEDIAN].u = tkt_stats_quantile(stats, task->histogram, 0.5);
-        row[P99].u = tkt_p99_cell(stats->count, tkt_stats_quantile(stats, task->histogram, 0.99));
-    }
-    row[LEAST].u = stats->min_ns;
-    row[MOST].u = stats->max_ns;
+    tkt_show_durations(&row[MEAN], stats, task->histogram);
     row[AT_ONCE].u = at_once;
 }
 

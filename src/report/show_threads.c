@@ -4,7 +4,7 @@
 
 #include "summary/threads.h"
 
-#include <stdio.h>
+#include <string.h>
 
 enum {
     THREAD,
@@ -57,18 +57,12 @@ static const tkt_column part_columns[PART_COLUMNS] = {
     [IMBALANCE] = {"Max/mean", "imbalance", TKT_CELL_NUMBER, 1, false, 1},
 };
 
-/* Its name, "main" or "thread 1234". */
+/* A label that is made up needs a copy. */
 static const char *name_of(tkt_document *document, const tkt_thread_time *thread)
 {
-    char text[32];
-    if (thread->number == TKT_NO_TRACK)
-        return "(more threads)";
-    if (thread->name)
-        return tkt_trace_text(document->trace, thread->name);
-    if (thread->is_main)
-        return "main";
-    int length = snprintf(text, sizeof text, "thread %u", thread->thread_id);
-    return tkt_document_copy(document, text, (size_t)length);
+    char label[TKT_THREAD_LABEL];
+    const char *name = tkt_thread_label(label, document->trace, thread);
+    return name == label ? tkt_document_copy(document, label, strlen(label)) : name;
 }
 
 static bool has_waits(const tkt_threads *threads)
@@ -97,11 +91,15 @@ static void add_thread(tkt_document *document, const tkt_thread_time *thread)
     row[WAITED_IN].text = thread->wait_name ? tkt_trace_text(trace, thread->wait_name) : NULL;
 }
 
+/* A thread that waits runs nothing. Which of its waits lie within one region is chance. */
 static void add_part(const takt_trace *trace, tkt_table *table, const tkt_thread_part *part)
 {
+    const char *name = tkt_trace_text(trace, part->name);
+    if (tkt_scope_waits(name))
+        return;
     tkt_cell *row = tkt_table_add_row(table);
     row[REGION].text = tkt_trace_text(trace, part->region);
-    row[PART].text = tkt_trace_text(trace, part->name);
+    row[PART].text = name;
     row[THREADS].u = part->threads;
     row[CALLS].u = part->calls;
     row[TOTAL].u = part->total_ns;
@@ -131,6 +129,7 @@ static takt_status show(tkt_document *document, const tkt_threads *threads)
     parts->default_rows = 20;
     for (size_t i = 0; i < threads->parts.count; i++)
         add_part(document->trace, parts, &threads->parts.items[i]);
+    parts->all_rows = parts->row_count;
     return TAKT_OK;
 }
 
@@ -161,7 +160,7 @@ takt_status tkt_show_threads(tkt_document *document, const takt_report_options *
                              "Waited is time in calls that wait for devices, and in scopes that "
                              "have \"wait\" or \"_barrier\" in their name.");
     }
-    if (threads.parts.count > 0)
+    if (status == TAKT_OK && document->tables[1].row_count > 0)
         tkt_document_explain(document, "mean_percent",
                              "Min, mean and max are those of a thread's total; mean %% is of the "
                              "time that main spent in the scope.");

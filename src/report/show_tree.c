@@ -43,16 +43,9 @@ static const tkt_column columns[COLUMNS] = {
     [DEVICE_SELF] = {"Self CUDA", "self_cuda_ns", TKT_CELL_TIME, 8, false, 1},
 };
 
-static uint64_t quantile(const tkt_node *node, double q)
-{
-    uint64_t value = tkt_stats_quantile(&node->stats, node->histogram, q);
-    return node->stats.count == 0 || value == TKT_NO_QUANTILE ? TKT_NO_VALUE : value;
-}
-
 static void fill_row(tkt_cell *row, const tkt_tree *tree, const tkt_path *path)
 {
     const tkt_stats *stats = &path->node->stats;
-    bool is_empty = stats->count == 0;
     row[NAME].text = path->name;
     row[DEPTH].u = path->depth;
     row[CALLS].u = stats->count;
@@ -60,11 +53,7 @@ static void fill_row(tkt_cell *row, const tkt_tree *tree, const tkt_path *path)
     row[TOTAL].u = stats->total_ns;
     row[SELF_SHARE].d = tkt_share(path->self_ns, tree->self_ns);
     row[SELF].u = path->self_ns;
-    row[AVERAGE].u = is_empty ? TKT_NO_VALUE : tkt_mean(stats->total_ns, stats->count);
-    row[MEDIAN].u = quantile(path->node, 0.5);
-    row[P99].u = tkt_p99_cell(stats->count, quantile(path->node, 0.99));
-    row[LEAST].u = stats->min_ns;
-    row[MOST].u = is_empty ? TKT_NO_VALUE : stats->max_ns;
+    tkt_show_durations(&row[AVERAGE], stats, path->node->histogram);
     row[DEVIATION].u = tkt_deviation_cell(stats->count, tkt_stats_stddev(stats));
     if (!tree->has_device)
         return;

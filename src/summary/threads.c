@@ -315,18 +315,6 @@ static bool add_main(partition *p)
     return has_memory;
 }
 
-/* A thread that waits runs nothing. Which of its waits lie within one region is chance. */
-static void drop_waits(const takt_trace *trace, tkt_threads *threads)
-{
-    size_t kept = 0;
-    for (size_t i = 0; i < threads->parts.count; i++) {
-        const tkt_thread_part *part = &threads->parts.items[i];
-        if (!tkt_scope_waits(tkt_trace_text(trace, part->name)))
-            threads->parts.items[kept++] = *part;
-    }
-    threads->parts.count = kept;
-}
-
 static bool is_worker(const partition *p, uint32_t track)
 {
     const tkt_track *of = &p->trace->tracks.items[track];
@@ -353,7 +341,6 @@ static takt_status add_parts(const takt_trace *trace, uint32_t main, tkt_threads
             has_memory = add_worker(&p, &trace->tracks.items[i]);
     }
     has_memory = has_memory && add_main(&p);
-    drop_waits(trace, out);
     tkt_free(p.is_part);
     tkt_free(p.main_ns);
     tkt_free(p.until_ns);

@@ -6,6 +6,8 @@
 #include "summary/scopes.h"
 #include "trace/model.h"
 
+#include <stdio.h>
+
 typedef struct tkt_thread_time {
     uint32_t name; /* string; 0: none */
     uint32_t thread_id;
@@ -19,7 +21,7 @@ typedef struct tkt_thread_time {
 
 /* Scopes that threads other than the main thread opened outermost while the main thread was in one
  * scope, the region. The main thread's own scopes of these names count too, if they are directly in
- * the region. Scopes that wait are left out. */
+ * the region. */
 typedef struct tkt_thread_part {
     uint32_t region; /* string: the main thread's scope */
     uint32_t name;   /* string: what the threads ran */
@@ -35,6 +37,21 @@ typedef struct tkt_threads {
     TKT_ARRAY(tkt_thread_time); /* the main thread first, then by thread id */
     TKT_ARRAY_OF(tkt_thread_part) parts; /* in order of first appearance */
 } tkt_threads; /* starts as {0} */
+
+/* Its name, "main", "thread 1234", or "(more threads)". Returns the trace's text or `out`. */
+#define TKT_THREAD_LABEL 32
+static inline const char *tkt_thread_label(char out[TKT_THREAD_LABEL], const takt_trace *trace,
+                                           const tkt_thread_time *thread)
+{
+    if (thread->number == TKT_NO_TRACK)
+        return "(more threads)";
+    if (thread->name)
+        return tkt_trace_text(trace, thread->name);
+    if (thread->is_main)
+        return "main";
+    snprintf(out, TKT_THREAD_LABEL, "thread %u", thread->thread_id);
+    return out;
+}
 
 /* True for a scope whose name says that it waits. */
 bool tkt_scope_waits(const char *name);
