@@ -44,7 +44,7 @@ typedef struct report_request {
     cli_choice choice; /* the choice of reports */
     cli_show show;
     cli_files files;
-    bool has_folder; /* the report `scopes` then adds up all files */
+    bool has_folder; /* some reports then add up all files */
     bool is_html;
     const char *output; /* with --html; NULL: next to each trace */
 } report_request;
@@ -60,16 +60,15 @@ static void fill_syntax(report_request *request)
         .usage = "[--REPORT...] [OPTIONS] FILE...",
         .text = "Prints tables computed from trace files (.pftrace, .pftrace.gz); without a\n"
                 "report's name, the summary. Several reports and files may be named. A folder\n"
-                "stands for its traces; their scopes are added up, by rank, which is the report\n"
-                "without a name. Also reads torch.profiler's JSON and Nsight Systems' SQLite; in\n"
-                "a folder without Takt's traces, *.pt.trace.json(.gz) and *.sqlite.\n\n"
+                "stands for its traces: scopes (the report without a name), threads and tasks\n"
+                "are those of all ranks. Also reads torch.profiler's JSON and Nsight Systems'\n"
+                "SQLite; in a folder without Takt's traces, *.pt.trace.json(.gz) and *.sqlite.\n\n"
                 "  takt report run.pftrace\n"
                 "  takt report --scopes --rows 10 run.pftrace\n"
                 "  takt report --html run.pftrace                  writes run.html\n"
                 "  takt report runs                                scopes over the ranks of a job",
     };
-    cli_choice_offer(&request->choice, takt_report_name, report_description, options,
-                     OPTION_COUNT);
+    cli_choice_offer(&request->choice, takt_report_name, report_description, options, OPTION_COUNT);
 }
 
 static int take_frames(report_request *request, const char *value)
@@ -115,7 +114,7 @@ static int take_option(void *user, int option, const char *value)
 /* True for the report that adds up the files instead of printing a table of each. */
 static bool is_over_files(const report_request *request, const char *report)
 {
-    return request->has_folder && strcmp(report, "scopes") == 0;
+    return request->has_folder && cli_ranks_have(report);
 }
 
 /* Refuses options that choose tables together with --html, because the page has all tables. */
@@ -142,7 +141,7 @@ static int check_folder(const report_request *request)
                          : options->all        ? "all"
                                                : NULL;
     for (size_t i = 0; i < request->choice.wanted_count; i++) {
-        if (option && is_over_files(request, request->choice.wanted[i]))
+        if (option && request->has_folder && strcmp(request->choice.wanted[i], "scopes") == 0)
             return cli_usage_error(&request->choice.syntax,
                                    "--%s: scopes of a folder are added up by name; name its files "
                                    "instead",
@@ -234,7 +233,7 @@ static takt_status show_table(const table_source *from, const char *report, bool
                               const takt_report_options *options, const takt_sink *sink)
 {
     if (!from->trace)
-        return cli_ranks_show(from->ranks, options, sink);
+        return cli_ranks_show(from->ranks, report, options, sink);
     return is_part ? tkt_report_part(from->trace, report, options, sink)
                    : takt_report(from->trace, report, options, sink);
 }
@@ -357,7 +356,8 @@ static int print_file(const report_request *request, const char *file, bool *is_
 static int print_over_files(const report_request *request, bool *is_first)
 {
     cli_ranks ranks;
-    int result = cli_ranks_read(&request->files, &ranks);
+    const cli_choice *choice = &request->choice;
+    int result = cli_ranks_read(&request->files, choice->wanted, choice->wanted_count, &ranks);
     if (ranks.files_read > 0) {
         int status = print_tables(request, &(table_source){NULL, NULL, &ranks}, is_first);
         result = status > result ? status : result;

@@ -1,5 +1,6 @@
 #!/bin/bash
-# takt report FOLDER adds up the scopes of a job's ranks, takt info FOLDER has a row for each file.
+# takt report FOLDER adds up scopes, threads and tasks of a job's ranks, takt info FOLDER has a row for
+# each file.
 . "${0%/*}/lib_cli.sh"
 . "${0%/*}/lib_compare.sh"
 command -v python3 >/dev/null || { echo "needs python3" && exit 77; }
@@ -50,7 +51,7 @@ json_is() { # EXPRESSION VALUE
     local got
     got=$(python3 -c 'import json, sys
 document = json.load(sys.stdin)
-rows = {row["name"]: row for row in document["rows"]} if "rows" in document else {}
+rows = {row.get("name"): row for row in document["rows"]} if "rows" in document else {}
 print(eval(sys.argv[1]))' "$1" <<<"$out" 2>&1)
     [ "$got" = "$2" ] || fail "in JSON, $1 is $got and not $2" "$out"
 }
@@ -94,7 +95,60 @@ out_has '^step,'
 out_lacks '^output,'
 refused '--sort: scopes has no column "colour"; it has name,ranks,calls,' report --sort colour job
 refused '--all: scopes of a folder are added up by name' report --all job
+run report --tasks --all job
+status_is 0
 refused '--by-stack: scopes of a folder are added up by name' report --scopes --by-stack 2 job
+
+# Threads by rank, main first; what a thread or a task did in several cycles is added up.
+mkdir pool
+trace pool/0.pftrace <<'EOF'
+rank 1 2
+process 100
+thread main
+span -1 0 0 10000000 step
+thread worker
+span -1 0 0 4000000 job
+span -1 0 4000000 6000000 wait
+async io
+span -1 0 0 2000000 read
+span -1 0 0 1000000 write
+EOF
+for cycle in 1 2; do
+    trace pool/$cycle.pftrace <<EOF
+rank 0 2
+process 101
+thread writer
+span -1 0 0 $((9 - cycle * 3))000000 wait for $cycle
+thread main
+span -1 0 0 ${cycle}0000000 step
+async io
+span -1 0 0 ${cycle}000000 read
+span -1 0 500000 ${cycle}500000 read
+EOF
+done
+run report --threads --json pool
+status_is 0
+silent
+json_is 'document["report"]' rank_threads
+json_is '[list(row.values()) for row in document["rows"]]' "[\
+['rank 0', 'main', 101, 2, 30000000, 100, 0, 0, None], \
+['rank 0', 'writer', 100, 2, 9000000, 30, 9000000, 30, 'wait for 1'], \
+['rank 1', 'main', 100, 1, 10000000, 100, 0, 0, None], \
+['rank 1', 'worker', 101, 2, 6000000, 60, 2000000, 20, 'wait']]"
+run report --tasks --json pool
+status_is 0
+json_is 'document["report"]' rank_tasks
+json_is '[(abs(row.pop("median_ns") / want - 1) < 0.032, list(row.values()))
+    for row, want in zip(document["rows"], (2e6, 1e6))]' "[\
+(True, ['read', 'io', 2, 5, 8000000, 1600000, None, 1000000, 2000000, 2, 1.5, 'rank 0']), \
+(True, ['write', 'io', 1, 1, 1000000, 1000000, None, 1000000, 1000000, 1, 1, 'rank 1'])]"
+run report --threads --tasks --counters --width 120 pool
+status_is 0
+out_has '^rank 0 +writer +100 +2 +9\.000ms +30\.00% +9\.000ms +30\.00% +wait for 1$'
+out_has '^read +io +2 +5 +8\.000ms '
+[ "$(grep -c '^No counters' <<<"$out")" = 3 ] || fail "should have the counters of each file" "$out"
+run report --threads --json pool/0.pftrace
+json_is 'document["report"]' threads
 
 # A rank's files of several processes are of several runs.
 mkdir twice
@@ -181,23 +235,27 @@ run report --json runs
 json_is 'rows["step"]["files"], rows["step"]["mean_ns"], rows["step"]["max_in"]' \
     "(3, 3000000, '6000000.pftrace')"
 json_is '"ranks" in document["facts"]' False
+run report --threads --json runs
+json_is 'document["rows"][2]["file"]' 6000000.pftrace
 
 # Of traces made by chance, the sums are those of the files' own tables.
 mkdir chance
 for seed in 1 2 3 4 5; do
     printf 'random %d\nrank %d 5\n' $seed $((seed - 1)) | trace "chance/$seed.pftrace"
-    "$takt" report --scopes --json --rows all "chance/$seed.pftrace" >"$seed.json"
+    "$takt" report --scopes --threads --tasks --json --rows all "chance/$seed.pftrace" >"$seed.json"
 done
-run report --json --rows all chance
+run report --scopes --threads --tasks --json --rows all chance
 printf '%s' "$out" >chance.json
 python3 - chance.json ?.json >result 2>&1 <<'EOF' || fail "sums differ" "$(cat result)"
 import collections, json, sys
+files = [json.load(open(path)) for path in sys.argv[2:]]
+scopes, threads, tasks = json.load(open(sys.argv[1]))
 calls, parts = collections.Counter(), collections.defaultdict(list)
-for path in sys.argv[2:]:
-    for row in json.load(open(path))["rows"]:
+for file in files:
+    for row in file[0]["rows"]:
         calls[row["name"]] += row["calls"]
         parts[row["name"]].append(row["cpu_total_ns"])
-rows = {row["name"]: row for row in json.load(open(sys.argv[1]))["rows"]}
+rows = {row["name"]: row for row in scopes["rows"]}
 assert sorted(rows) == sorted(parts) and len(rows) > 5, (sorted(rows), sorted(parts))
 for name, row in rows.items():
     times = parts[name]
@@ -205,6 +263,27 @@ for name, row in rows.items():
     truth = [calls[name], len(times), sum(times), min(times), max(times)]
     assert got == truth, (name, got, truth)
     assert abs(row["mean_ns"] - sum(times) / len(times)) <= 0.5, name
+truth = [{"rank": f"rank {rank}", "waited_ns": 0, "waited_percent": 0, "waited_in": None, **row}
+         for rank, file in enumerate(files) for row in file[1]["rows"]]
+assert threads["rows"] == truth and len(truth) > 5, (threads["rows"], truth)
+sums = collections.defaultdict(list)
+for file in files:
+    mine = collections.defaultdict(list) # two tracks may have one name
+    for row in file[2]["rows"]:
+        mine[row["task"], row["track"]].append(row)
+    for key, all_rows in mine.items():
+        sums[key].append(all_rows)
+assert len(sums) > 1 and len(tasks["rows"]) == len(sums), (tasks["rows"], sums)
+for row in tasks["rows"]:
+    of = sums[row["task"], row["track"]]
+    every = [each for all_rows in of for each in all_rows]
+    totals = [sum(each["total_ns"] for each in all_rows) for all_rows in of]
+    got = [row[key] for key in ("ranks", "count", "total_ns", "min_ns", "max_ns", "at_once")]
+    truth = [len(of), sum(each["count"] for each in every), sum(totals),
+             min(each["min_ns"] for each in every), max(each["max_ns"] for each in every),
+             max(each["at_once"] for each in every)]
+    assert got == truth, (row, truth)
+    assert abs(row["imbalance"] - max(totals) * len(totals) / sum(totals)) < 1e-9, (row, totals)
 EOF
 
 # takt info: a row for each file, in order of name; as JSON an array, even of one.

@@ -114,6 +114,16 @@ for report in counters tasks threads; do
     [ "$status" = 1 ] || fail "ends with $status" "$err"
     err_has "^takt: killed.pftrace: no $report: of this summary only scopes are known, since it was recovered"
 done
+mkdir both
+cp killed.pftrace both
+run report --tasks both
+status_is 4 # the killed program's trace is incomplete
+out_has '^No tasks'
+out_has '^Careful: 1 of 1 files know only scopes, since they were recovered from summaries'
+cp full.pftrace both
+run report --scopes --threads both
+out_has '^Careful: 1 of 2 files know only scopes, since they were recovered from summaries'
+out_has '^full.pftrace +main '
 
 # Stopped before the cycle was complete.
 run info early.pftrace
