@@ -68,7 +68,6 @@ TEST(the_hottest_scope_is_the_headline)
     takt_trace_release(trace);
 }
 
-/* 56 bytes, and the character that they end in. */
 /* Threads of a pool that have no work are no bottleneck; a thread that waits alone may be one. */
 TEST(waiting_threads_are_not_the_headline)
 {
@@ -85,6 +84,27 @@ TEST(waiting_threads_are_not_the_headline)
                                               "CPU time, 600.000us in 1 call."
                                             : "The bottleneck is job: 40.00% of the self CPU time, "
                                               "800.000us in 2 calls.");
+        takt_trace_release(trace);
+    }
+}
+
+/* Main waits for 1 ms. A worker runs jobs for half of this time, or a little less. */
+TEST(waiting_for_working_threads_is_not_the_headline)
+{
+    for (uint64_t less_ns = 0; less_ns <= 1000; less_ns += 1000) {
+        takt_trace *trace = build_begin(2000000);
+        uint32_t track = build_track(trace, "main"), worker = build_track(trace, "worker");
+        trace->facts.process_id = trace->tracks.items[track].thread_id;
+        build_span(trace, track, build_site(trace, "wait for jobs"), TKT_NO_SPAN, 1000000, 2000000);
+        build_span(trace, worker, build_site(trace, "wait for work"), TKT_NO_SPAN, 1000000,
+                   1400000);
+        build_span(trace, worker, build_site(trace, "job"), TKT_NO_SPAN, 1500000,
+                   2000000 - less_ns);
+        build_end(trace);
+        assert_headline(trace, less_ns == 0 ? "The bottleneck is job: 26.32% of the self CPU time, "
+                                              "500.000us in 1 call."
+                                            : "The bottleneck is wait for jobs: 52.66% of the self "
+                                              "CPU time, 1.000ms in 1 call.");
         takt_trace_release(trace);
     }
 }
@@ -123,6 +143,7 @@ TEST(other_paths_are_counted_and_no_scope)
     takt_trace_release(trace);
 }
 
+/* 56 bytes, and the character that they end in. */
 TEST(long_names_are_cut_in_sentences)
 {
     static const char fifty[] = "fifty letters that are the begin of a name of this";
