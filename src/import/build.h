@@ -83,6 +83,7 @@ typedef struct imp_build {
     TKT_ARRAY_OF(imp_memory) memory;       /* allocations, with what the file says of them */
     tkt_map grid_index;                    /* correlation -> index into `grids` + 1 */
     TKT_ARRAY_OF(imp_grid) grids;          /* that calls have, for kernels that have none */
+    uint32_t python;                       /* string: category of Python functions; 0: none */
     bool has_all_steps;                    /* trace->all_steps are complete */
     uint64_t first_ns;                     /* of all events */
     uint64_t last_ns;
@@ -167,6 +168,9 @@ typedef struct imp_work {
 
 void imp_build_work(imp_build *build, const imp_work *work);
 
+/* Fills in what follows from the compute capability of one of NVIDIA's devices. */
+void imp_build_capability(const imp_build *build, tkt_device *device);
+
 /* Fills in the occupancy of a kernel, if the device's properties are known. */
 void imp_build_occupancy(imp_build *build, imp_work *work);
 
@@ -192,8 +196,8 @@ takt_status imp_finish_grids(imp_build *build);
 /* Adds up the allocations. */
 takt_status imp_finish_memory(imp_build *build);
 
-/* Puts the spans of all threads in order and finds their parents. A span that crosses the end of
- * another one moves to a track of its own and is counted as a loss. */
+/* Puts the spans of all threads in order and finds their parents. Of spans that cross, one moves to
+ * a track of its own and is counted as a loss. */
 takt_status imp_nest(imp_build *build);
 
 #endif

@@ -2,8 +2,10 @@
  *
  * Sorted by begin, the longer first, each span's parent is the innermost one before it that has not
  * ended. Profilers that round times let a child end slightly after its parent: such a child is cut.
- * A span that reaches further beyond the end of another is no part of a call tree. It moves to a
- * track beside the thread's, on which spans may overlap. */
+ * A span that reaches further beyond the end of another is no part of a call tree. One of the two
+ * moves to a track beside the thread's, on which spans may overlap: a Python function rather than
+ * anything else, because record_function() begins and ends inside functions of its own; otherwise
+ * the span that begins later. */
 #include "import/build.h"
 
 #include "trace/order.h"
@@ -22,7 +24,7 @@ typedef struct nesting {
     imp_build *build;
     uint32_t track;
     uint32_t beside;             /* track of the crossing spans, or TKT_NO_TRACK */
-    uint32_t *now;               /* by number in the file */
+    uint32_t *now;               /* by number in the file; BESIDE: has to move there */
     TKT_ARRAY_OF(uint32_t) open; /* indices of the spans around the next one */
 } nesting;
 
@@ -105,6 +107,67 @@ static bool move_beside(nesting *n, const tkt_span *span)
     return true;
 }
 
+/* ---- Python functions that give way ---------------------------------------------------------- */
+
+/* A span around the next one, with the end that it has when it is cut. */
+typedef struct around {
+    uint64_t end_ns;
+    uint32_t number; /* in the file */
+    bool is_python;
+} around;
+
+typedef TKT_ARRAY_OF(around) arounds;
+
+static bool is_python(const nesting *n, const tkt_span *span)
+{
+    const takt_trace *trace = n->build->trace;
+    return trace->sites.items[tkt_span_site(span)].category == n->build->python;
+}
+
+/* Ends the spans that end before this one begins, and the Python functions that give way to it. */
+static void close_around(nesting *n, arounds *open, const tkt_span *span, bool gives_way)
+{
+    while (open->count) {
+        const around *last = &open->items[open->count - 1];
+        bool has_ended = last->end_ns <= span->begin_ns;
+        bool is_crossing =
+            span->end_ns > last->end_ns && span->end_ns - last->end_ns > MOST_BEYOND_NS;
+        if (!has_ended && (!is_crossing || !last->is_python || gives_way))
+            return;
+        if (!has_ended)
+            n->now[last->number] = BESIDE;
+        open->count--;
+    }
+}
+
+/* Notes which Python functions have to move beside. False without memory. */
+static bool note_crossing_python(nesting *n, const tkt_spans *spans)
+{
+    arounds open = {0};
+    bool is_good = true;
+    for (size_t i = 0; i < spans->count && is_good; i++) {
+        const tkt_span *span = &spans->items[i];
+        around next = {span->end_ns, span->parent, is_python(n, span)};
+        close_around(n, &open, span, next.is_python);
+        if (open.count && next.end_ns > open.items[open.count - 1].end_ns) {
+            uint64_t end_ns = open.items[open.count - 1].end_ns;
+            if (next.end_ns - end_ns > MOST_BEYOND_NS) {
+                n->now[next.number] = next.is_python ? BESIDE : 0;
+                continue;
+            }
+            next.end_ns = end_ns;
+        }
+        around *added = TKT_ARRAY_ADD(&open);
+        is_good = added != NULL;
+        if (added)
+            *added = next;
+    }
+    TKT_ARRAY_FREE(&open);
+    return is_good;
+}
+
+/* ---- Places ---------------------------------------------------------------------------------- */
+
 /* Places a span, the next in order, at `index` of the thread's track. *is_crossing: it cannot be
  * there. False without memory. */
 static bool place(nesting *n, tkt_spans *spans, tkt_span span, uint32_t index, bool *is_crossing)
@@ -137,8 +200,8 @@ static bool place_all(nesting *n)
         /* Adding the track beside it moves the tracks. */
         tkt_spans *spans = &n->build->trace->tracks.items[n->track].spans;
         tkt_span span = spans->items[i];
-        bool is_crossing;
-        if (!place(n, spans, span, kept, &is_crossing))
+        bool is_crossing = n->now[span.parent] == BESIDE;
+        if (!is_crossing && !place(n, spans, span, kept, &is_crossing))
             return false;
         if (is_crossing && !move_beside(n, &span))
             return false;
@@ -174,8 +237,10 @@ static bool nest_track(imp_build *build, uint32_t track, nesting *n)
 {
     tkt_spans *spans = &build->trace->tracks.items[track].spans;
     *n = (nesting){.build = build, .track = track, .beside = TKT_NO_TRACK};
-    n->now = tkt_alloc((spans->count + 1) * sizeof *n->now);
-    bool is_good = n->now && order(spans) == TAKT_OK && place_all(n) && move_args(n);
+    n->now = tkt_alloc_zeroed((spans->count + 1) * sizeof *n->now);
+    bool is_good = n->now && order(spans) == TAKT_OK &&
+                   (!build->python || note_crossing_python(n, spans)) && place_all(n) &&
+                   move_args(n);
     TKT_ARRAY_FREE(&n->open);
     return is_good;
 }

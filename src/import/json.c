@@ -465,6 +465,7 @@ takt_status imp_json_read(tkt_input *input, takt_trace **out)
     takt_status status = imp_build_init(&json.build);
     if (status == TAKT_OK) {
         json.step_name = imp_build_string(&json.build, "ProfilerStep", 12);
+        json.build.python = imp_build_string(&json.build, "python_function", 15);
         json.shapes_key = imp_build_string(&json.build, "shapes", 6);
         status = read_all(&json, out);
     }

@@ -40,6 +40,7 @@ static void take_device(imp_json *json, const imp_object *object)
     device->shared_per_block_optin = number_of(object, "sharedMemPerBlockOptin");
     device->shared_per_multiprocessor = number_of(object, "sharedMemPerMultiprocessor");
     device->memory_bytes = bytes > 0 ? (uint64_t)bytes : 0;
+    imp_build_capability(&json->build, device);
 }
 
 void imp_json_take_devices(imp_json *json, const imp_value *list)

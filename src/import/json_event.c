@@ -65,16 +65,28 @@ imp_row *imp_json_row(imp_json *json, const imp_event *event)
 
 /* ---- Events without a duration --------------------------------------------------------------- */
 
+/* The begin and end of the recording. Torch writes them without a category, and its end is late: an
+ * H200's run had ended 9 ms before. */
+static bool take_window_mark(imp_json *json, const imp_event *event)
+{
+    static const char begin[] = "Iteration Start: ";
+    imp_text name = imp_json_text(json, &event->name);
+    bool is_end = imp_is(&event->name, "Record Window End");
+    bool is_begin =
+        name.size >= sizeof begin - 1 && memcmp(name.bytes, begin, sizeof begin - 1) == 0;
+    if (!is_end && !is_begin)
+        return false;
+    *(is_end ? &json->window_end_ns : &json->window_begin_ns) = event->begin_ns;
+    return true;
+}
+
 static bool take_instant(imp_json *json, const imp_event *event)
 {
     if (imp_is(&event->name, "[memory]"))
         return imp_json_take_memory(json, event);
-    if (imp_is(&event->category, "Trace")) { /* the begin and end of the recording */
-        bool is_end = imp_is(&event->name, "Record Window End");
-        *(is_end ? &json->window_end_ns : &json->window_begin_ns) = event->begin_ns;
-        imp_build_extend(&json->build, event->begin_ns, event->begin_ns);
+    bool may_be_window = event->category.size == 0 || imp_is(&event->category, "Trace");
+    if (may_be_window && take_window_mark(json, event))
         return true;
-    }
     imp_what what = {.name = imp_json_string(json, &event->name), .kind = TAKT_SITE_SCOPE};
     if (json->is_takt)
         imp_json_take_place(json, &what);

@@ -1,6 +1,8 @@
 /* Slices of the host: scopes, annotations, calls; and what else a slice may be. */
 #include "import/json.h"
 
+#include <ctype.h>
+#include <stdio.h>
 #include <string.h>
 
 /* ---- Arguments ------------------------------------------------------------------------------- */
@@ -73,7 +75,25 @@ static void take_args(imp_json *json, const imp_row *row, uint32_t span, bool is
 
 /* ---- Scopes ---------------------------------------------------------------------------------- */
 
-/* Splits "dir/file.py(12): function" into its parts. */
+/* "<built-in method relu of type object at 0x7f4c0f75>" without the address, which differs between
+ * runs. */
+static void drop_address(imp_json *json, imp_text text, imp_what *what)
+{
+    const char *end = text.bytes + text.size;
+    const char *address = memmem(text.bytes, text.size, " at 0x", 6);
+    char name[512];
+    if (!address || text.size >= sizeof name)
+        return;
+    const char *behind = address + 6;
+    while (behind < end && isxdigit((unsigned char)*behind))
+        behind++;
+    snprintf(name, sizeof name, "%.*s%.*s", (int)(address - text.bytes), text.bytes,
+             (int)(end - behind), behind);
+    what->name = imp_build_string(&json->build, name, strlen(name));
+}
+
+/* Splits "dir/file.py(12): function" into its parts. The name is "file.py: function", because a
+ * scope of the user's may have the name of a function, such as "forward". */
 static void split_python(imp_json *json, imp_text text, imp_what *what)
 {
     const char *end = text.bytes + text.size;
@@ -81,15 +101,30 @@ static void split_python(imp_json *json, imp_text text, imp_what *what)
     const char *bracket = colon ? memrchr(text.bytes, '(', (size_t)(colon - text.bytes)) : NULL;
     imp_value line = {.kind = IMP_WORD};
     int64_t number;
+    char name[512];
     if (!bracket)
         return;
     line.bytes = (const uint8_t *)bracket + 1;
     line.size = (size_t)(colon - bracket - 1);
     if (!imp_integer(&line, &number) || number < 0 || number > UINT32_MAX)
         return;
+    const char *base = bracket;
+    while (base > text.bytes && base[-1] != '/' && base[-1] != '\\')
+        base--;
+    snprintf(name, sizeof name, "%.*s: %.*s", (int)(bracket - base), base, (int)(end - colon - 3),
+             colon + 3);
     what->file = imp_build_string(&json->build, text.bytes, (size_t)(bracket - text.bytes));
     what->line = (uint32_t)number;
-    what->name = imp_build_string(&json->build, colon + 3, (size_t)(end - colon - 3));
+    what->name = imp_build_string(&json->build, name, strnlen(name, sizeof name));
+}
+
+static void name_python(imp_json *json, imp_text text, imp_what *what)
+{
+    static const char built_in[] = "<built-in ";
+    if (text.size >= sizeof built_in - 1 && memcmp(text.bytes, built_in, sizeof built_in - 1) == 0)
+        drop_address(json, text, what);
+    else
+        split_python(json, text, what);
 }
 
 void imp_json_take_place(imp_json *json, imp_what *what)
@@ -244,8 +279,8 @@ typedef enum slice_kind {
     SLICE_ANNOTATION,
     SLICE_PYTHON,
     SLICE_CALL,
-    SLICE_IGNORED,
-    SLICE_DEVICE /* from here on, by `take` */
+    SLICE_WINDOW, /* the recording */
+    SLICE_DEVICE  /* from here on, by `take` */
 } slice_kind;
 
 /* Categories, and the names of 2021. */
@@ -269,7 +304,7 @@ static const struct category {
     {CATEGORY("mtia_runtime"), SLICE_CALL, NULL, NULL},
     {CATEGORY("xpu_runtime"), SLICE_CALL, NULL, NULL},
     {CATEGORY("privateuse1_runtime"), SLICE_CALL, NULL, NULL},
-    {CATEGORY("Trace"), SLICE_IGNORED, NULL, NULL},
+    {CATEGORY("Trace"), SLICE_WINDOW, NULL, NULL},
     {CATEGORY("kernel"), SLICE_DEVICE, imp_json_take_kernel, NULL},
     {CATEGORY("Kernel"), SLICE_DEVICE, imp_json_take_kernel, NULL},
     {CATEGORY("gpu_memcpy"), SLICE_DEVICE, imp_json_take_memcpy, NULL},
@@ -326,8 +361,10 @@ bool imp_json_take_slice(imp_json *json, imp_event *event)
         return true;
     if (known->kind == SLICE_DEVICE)
         return known->take(json, event);
-    if (known->kind == SLICE_IGNORED)
+    if (known->kind == SLICE_WINDOW) {
+        imp_build_extend(&json->build, event->begin_ns, event->end_ns);
         return true;
+    }
     imp_what what = {.name = imp_json_string(json, &event->name),
                      .category = category_of(json, event, known),
                      .kind = TAKT_SITE_SCOPE};
@@ -337,7 +374,7 @@ bool imp_json_take_slice(imp_json *json, imp_event *event)
     case SLICE_ANNOTATION:
         return take_annotation(json, event, &what);
     case SLICE_PYTHON:
-        split_python(json, imp_json_text(json, &event->name), &what);
+        name_python(json, imp_json_text(json, &event->name), &what);
         return take_scope(json, event, &what, false);
     default:
         return take_scope(json, event, &what, known->kind == SLICE_OPERATOR);

@@ -182,7 +182,7 @@ def check_odd(path):
     with open(path, "w", encoding="utf-8") as file:
         file.write(ODD)
     compare("odd: scopes", {
-        "forward": dict(self_cpu_ns=40000, cpu_total_ns=50000, self_cuda_ns=0, cuda_total_ns=2001),
+        "train.py: forward": dict(self_cpu_ns=40000, cpu_total_ns=50000, self_cuda_ns=0, cuda_total_ns=2001),
         "inner": dict(self_cpu_ns=9000, cpu_total_ns=10000, self_cuda_ns=2001, cuda_total_ns=2001),
         "cudaLaunchKernel": dict(calls=1)}, table(path, "scopes", "name", "--all"))
     tasks = table(path, "tasks", "task")
@@ -191,14 +191,65 @@ def check_odd(path):
     compare("odd: memory", {"cuda:0": dict(peak_bytes=6600001000, current_bytes=6600000000,
                                            allocations=1, frees=1)}, memory)
     places = {row["name"]: (row["file"], row["line"]) for row in exported(path, "spans")}
-    if places["forward"] != ("model/train.py", "120"):
-        fail(f"odd: the Python function is at {places['forward']}")
+    if places["train.py: forward"] != ("model/train.py", "120"):
+        fail(f"odd: the Python function is at {places['train.py: forward']}")
     info = json.loads(run("info", "--json", path))
     info = info[0] if isinstance(info, list) else info
     if {name: n for name, n in info["losses"].items() if n} != {"clock": 1, "unattributed": 1}:
         fail(f"odd: losses {info['losses']}")
     if "unknown" not in run("info", path):
         fail("odd: what the file does not tell is not unknown")
+
+
+# A record_function() in a file with Python functions: it begins in one of torch's own and ends in
+# another one. Torch's marks around the recording have no category.
+STACKS = """{"traceEvents": [
+{"ph": "X", "cat": "Trace", "name": "PyTorch Profiler (0)", "pid": "Spans", "tid": "PyTorch Profiler",
+ "ts": 0, "dur": 1100},
+{"name": "Iteration Start: PyTorch Profiler", "ph": "i", "s": "g", "pid": "Traces",
+ "tid": "Trace PyTorch Profiler", "ts": 0},
+{"name": "Record Window End", "ph": "i", "s": "g", "pid": "", "tid": "", "ts": 9000},
+{"ph": "X", "cat": "python_function", "name": "train.py(9): <module>", "pid": 9, "tid": 9,
+ "ts": 10, "dur": 1000},
+{"ph": "X", "cat": "python_function", "name": "torch/autograd/profiler.py(801): __enter__", "pid": 9,
+ "tid": 9, "ts": 100, "dur": 20},
+{"ph": "X", "cat": "python_function", "name": "<built-in _enter>", "pid": 9, "tid": 9, "ts": 105,
+ "dur": 12},
+{"ph": "X", "cat": "user_annotation", "name": "forward", "pid": 9, "tid": 9, "ts": 110, "dur": 390},
+{"ph": "X", "cat": "python_function", "name": "<built-in get of x at 0x7fA0>", "pid": 9, "tid": 9, "ts": 111,
+ "dur": 3},
+{"ph": "X", "cat": "python_function", "name": "C:\\\\net.py(5): forward", "pid": 9, "tid": 9, "ts": 200,
+ "dur": 200},
+{"ph": "X", "cat": "cuda_runtime", "name": "cudaLaunchKernel", "pid": 9, "tid": 9, "ts": 260,
+ "dur": 10, "args": {"correlation": 3}},
+{"ph": "X", "cat": "kernel", "name": "k(int)", "pid": 0, "tid": 7, "ts": 300, "dur": 5,
+ "args": {"device": 0, "stream": 7, "correlation": 3}},
+{"ph": "X", "cat": "python_function", "name": "torch/autograd/profiler.py(811): __exit__", "pid": 9,
+ "tid": 9, "ts": 490, "dur": 20},
+{"ph": "X", "cat": "python_function", "name": "<built-in _exit>", "pid": 9, "tid": 9, "ts": 495,
+ "dur": 10}
+]}
+"""
+
+
+def check_stacks(path):
+    with open(path, "w", encoding="utf-8") as file:
+        file.write(STACKS)
+    compare("stacks: scopes", {
+        "train.py: <module>": dict(self_cpu_ns=610000, cpu_total_ns=1000000, cuda_total_ns=5000),
+        "forward": dict(calls=1, self_cpu_ns=187000, cpu_total_ns=390000, cuda_total_ns=5000),
+        "<built-in get of x>": dict(cpu_total_ns=3000),
+        "net.py: forward": dict(self_cpu_ns=190000, cpu_total_ns=200000, self_cuda_ns=5000),
+        "cudaLaunchKernel": dict(calls=1)}, table(path, "scopes", "name", "--all"))
+    compare("stacks: beside", {
+        name: dict(track="main (crossing spans)", total_ns=ns)
+        for name, ns in (("profiler.py: __enter__", 20000), ("<built-in _enter>", 12000),
+                         ("profiler.py: __exit__", 20000), ("<built-in _exit>", 10000))},
+            table(path, "tasks", "task"))
+    info = json.loads(run("info", "--json", path))
+    found = info["wall_ns"], info["marks"], info["losses"]["crossing spans"]
+    if found != (1100000, 0, 4):
+        fail(f"stacks: wall time, marks, crossing spans: {found}")
 
 
 # Two processes that are named by texts and share a correlation id, numbers with exponents, an event
@@ -399,6 +450,7 @@ with tempfile.TemporaryDirectory() as scratch:
     check_against_own(scratch)
     check_odd(scratch + "/odd.json")
     check_texts(scratch + "/texts.json")
+    check_stacks(scratch + "/stacks.json")
     check_odd_rows(scratch + "/rows.sqlite")
     check_kinds(scratch + "/kinds.sqlite")
     check_refused(scratch)
