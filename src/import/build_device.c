@@ -147,12 +147,13 @@ void imp_build_overhead(imp_build *build, const char *name, uint32_t thread, uin
     imp_build_extend(build, begin_ns, end_ns);
 }
 
-/* CUDA C++ Programming Guide, "Compute Capabilities": the blocks that a multiprocessor can have at
- * once; 0: unknown. */
+/* The toolkit's cuda_occupancy.h (13.0): the blocks that a multiprocessor can have at once; 0:
+ * unknown. */
 static uint32_t blocks_of(uint32_t major, uint32_t minor)
 {
-    static const uint8_t table[][2] = {{70, 32}, {72, 32}, {75, 16}, {80, 32},  {86, 16},
-                                       {87, 16}, {89, 24}, {90, 32}, {100, 32}, {120, 24}};
+    static const uint8_t table[][2] = {{70, 32},  {72, 32},  {75, 16}, {80, 32},  {86, 16},
+                                       {87, 16},  {89, 24},  {90, 32}, {100, 32}, {103, 32},
+                                       {110, 24}, {120, 24}, {121, 24}};
     for (size_t i = 0; i < sizeof table / sizeof *table; i++)
         if (table[i][0] == major * 10 + minor)
             return table[i][1];
@@ -165,7 +166,7 @@ void imp_build_capability(const imp_build *build, tkt_device *device)
     if (strncmp(tkt_trace_text(build->trace, device->name), "NVIDIA ", 7) != 0)
         return;
     device->max_blocks_per_multiprocessor = blocks_of(device->major, device->minor);
-    /* The same guide: from capability 8.0 on, the system takes 1 KiB of each block. */
+    /* CUDA C++ Programming Guide: from capability 8.0 on, the system takes 1 KiB of each block. */
     device->reserved_shared_per_block = device->major >= 8 ? 1024 : 0;
 }
 
