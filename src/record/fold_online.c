@@ -230,11 +230,13 @@ static void fold_chunks(walk *w, const chunk_list *list, uint32_t first_slot,
     }
 }
 
-/* Skips a chunk that is folded to its end, so that usually only one is left. */
-static void skip_folded_chunk(tkt_thread_log *log)
+/* Skips a chunk that is folded to its end, so that usually only one is left. Not if the cursor was
+ * still there: the thread may have taken another chunk since. */
+static void skip_folded_chunk(tkt_thread_log *log, const takt_record *cursor)
 {
     tkt_chunk *after = tkt_chunk_after(log->unfolded);
-    if (!after || log->unfolded_slot != log->unfolded->count)
+    if (!after || log->unfolded_slot != log->unfolded->count ||
+        tkt_chunk_holds(log->unfolded, cursor))
         return;
     log->unfolded = after;
     log->unfolded_slot = 0;
@@ -255,7 +257,7 @@ static takt_status fold_piece(tkt_thread_log *log, const takt_record *cursor,
         .ns_per_tick = from->ns_per_tick,
         .has_sites = from->is_own,
     };
-    skip_folded_chunk(log);
+    skip_folded_chunk(log, cursor);
     tkt_chunk *only = log->unfolded;
     chunk_list list = {0};
     bool is_one = tkt_chunk_holds(only, cursor);

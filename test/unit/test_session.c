@@ -198,6 +198,27 @@ TEST(closing_another_window_takes_nothing_from_a_summary)
     takt_trace_release(trace);
 }
 
+/* A reader has seen the cursor at the end of a chunk that is folded to its end, and then the thread
+ * goes on in another chunk. */
+TEST(a_fold_up_to_the_end_of_a_chunk_does_not_look_for_it_in_the_next_one)
+{
+    tkt_window *window = open_window(TKT_FOLD);
+    record("a", 1);
+    tkt_thread_log *log = takt_thread_hot_v1.log;
+    while (takt_thread_hot_v1.cursor != log->tail->slots + TKT_CHUNK_SLOTS)
+        record("a", 1);
+    tkt_log_fold_reset(log);
+    takt_record *cursor = takt_thread_hot_v1.cursor;
+    tkt_mutex_lock(&log->lock);
+    record("a", 1);
+    assert_int_equal(tkt_online_fold(log, cursor, NULL, 0, 0), TAKT_OK);
+    tkt_mutex_unlock(&log->lock);
+    end_window(window);
+    takt_trace *trace = seal_window(window);
+    assert_int_equal(calls_of(trace, "a"), 1);
+    takt_trace_release(trace);
+}
+
 TEST(a_window_that_is_never_sealed_leaves_no_chunks)
 {
     tkt_window *window = open_window(TKT_KEEP | TKT_FOLD);
