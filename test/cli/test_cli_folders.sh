@@ -4,6 +4,7 @@
 . "${0%/*}/lib_cli.sh"
 . "${0%/*}/lib_compare.sh"
 command -v python3 >/dev/null || { echo "needs python3" && exit 77; }
+golden=$(cd "${TAKT_ROOT:-.}" && pwd)/test/golden
 cd "$scratch" || exit 1
 
 # Three of four ranks, the first in two cycles: rank 0 steps for 3 + 5 ms, rank 1 for 2 ms, rank 2
@@ -147,6 +148,13 @@ status_is 0
 out_has '^rank 0 +writer +100 +2 +9\.000ms +30\.00% +9\.000ms +30\.00% +wait for 1$'
 out_has '^read +io +2 +5 +8\.000ms '
 [ "$(grep -c '^No counters' <<<"$out")" = 3 ] || fail "should have the counters of each file" "$out"
+
+for width in 80 120; do
+    run report --threads --tasks --width $width pool
+    [ -z "${UPDATE_GOLDEN-}" ] || echo "$out" >"$golden/ranks_lists_$width.txt"
+    [ "$out" = "$(cat "$golden/ranks_lists_$width.txt")" ] ||
+        fail "is not test/golden/ranks_lists_$width.txt" "$(diff "$golden/ranks_lists_$width.txt" - <<<"$out")"
+done
 run report --threads --json pool/0.pftrace
 json_is 'document["report"]' threads
 

@@ -47,6 +47,8 @@ function provenanceText(trace) {
         `${lossesText(facts)} lost`);
     parts.push(`begun before ${facts.begun_before}, unfinished ${facts.unfinished}`,
         `Takt\u2019s cost ${costText(facts)}`);
+    if (facts.backend.startsWith('CUPTI'))
+        parts.push('CUPTI\u2019s not counted');
     return parts.join('; ');
 }
 
