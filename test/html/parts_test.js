@@ -12,7 +12,7 @@ const names = ['lowerBound', 'Pyramid', 'linesOf', 'parentOf', 'selfTime', 'rang
     'coveredIntervals', 'coveredTime', 'firstFreeRows', 'hitOnLine', 'markTrack', 'columnType',
     'phaseShares', 'chooseColors', 'colorOf', 'chosenFills', 'eventColor', 'inkOn', 'valueText',
     'titleUnit', 'niceStep', 'tickStep', 'tickText', 'tickBase', 'baseText', 'visibleText',
-    'columnText', 'neighboursOf', 'fills', 'busyColumns', 'busyShares', 'memoryCurves'];
+    'columnText', 'byThread', 'neighboursOf', 'fills', 'busyColumns', 'busyShares', 'memoryCurves'];
 const parts = loadParts(script, names);
 
 function checkPyramid() {
@@ -43,6 +43,15 @@ function checkPhaseShares() {
     equal(shares('cuda:2'), [[null, 100]]);
     report.rows[0].self_percent = 80;
     equal(shares('cuda:0'), [['a', 80], ['b', 20]]);
+}
+
+// A program's first thread has the process' id, and comes first also if a later thread has a lower id.
+function checkThreadOrder() {
+    const trace = {facts: {process_id: 50}};
+    const tracks = [{kind: 'async'}, {kind: 'thread', thread: 53}, {kind: 'thread', thread: 7},
+        {kind: 'thread', thread: 50}, {kind: 'thread', thread: 52}, {kind: 'async'}];
+    equal(tracks.sort(parts.byThread(trace)).map((track) => track.thread ?? track.kind),
+        [50, 7, 52, 53, 'async', 'async']);
 }
 
 function checkIntervals() {
@@ -369,6 +378,7 @@ checkBusyColumns();
 checkMemoryCurves();
 checkPyramid();
 checkPhaseShares();
+checkThreadOrder();
 checkIntervals();
 checkSpans();
 checkRows();

@@ -33,6 +33,13 @@ function busyRows(trace, device) {
     return trace.hidden.count || !busyOf(trace, device).length ? [] : [busyRow(trace, device)];
 }
 
+/* The program's first thread comes first, then threads by id, then other tracks. */
+function byThread(trace) {
+    const place = ({kind, thread}) => kind !== 'thread' ? Infinity :
+        thread === trace.facts.process_id ? -1 : thread;
+    return (a, b) => place(a) - place(b) || 0;
+}
+
 function timelineGroups(trace) {
     const groups = [];
     const add = (title, rows) => {
@@ -44,7 +51,8 @@ function timelineGroups(trace) {
     const tracksOf = (name) => trace.tracks.filter((track) => track.group === name && track.count)
         .map((track) => trackRow(trace, track));
     const waits = trace.waits.count ? [trackRow(trace, trace.waits)] : [];
-    add('Host', [...tracksOf('host'), ...waits]);
+    const host = tracksOf('host').sort((a, b) => byThread(trace)(a.track, b.track));
+    add('Host', [...host, ...waits]);
     for (const name of new Set(trace.tracks.map((track) => track.group)))
         if (name !== 'host')
             add(deviceTitle(trace, name), [...busyRows(trace, name), ...tracksOf(name)]);
