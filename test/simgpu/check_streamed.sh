@@ -41,16 +41,23 @@ killed() {
 }
 
 killed trace
+"$takt" report --api --json "$file" >"$scratch/api" 2>/dev/null
 "$takt" export --csv -o "$scratch/tables" "$file" >/dev/null 2>&1
-python3 - "$scratch/info" "$said" <<'EOF' || failures=$((failures + 1))
+# A step launches ten kernels and the two copies of a read of timers, which is left out while two reads
+# are under way, as on a busy machine.
+python3 - "$scratch" "$said" <<'EOF' || failures=$((failures + 1))
 import json, sys
-info = json.load(open(sys.argv[1]))
-said = int(sys.argv[2])
+load = lambda name: json.load(open(f"{sys.argv[1]}/{name}"))
+info, said = load("info"), int(sys.argv[2])
+calls = {row["name"]: row["count"] for row in load("api")["rows"]}
 steps = info["steps"]
 assert info["ending"] == "killed", info["ending"]
 assert 0 < steps <= said + 1, (steps, said)
-launches = info["activities"] + info["losses"]["incomplete"] # with two copies of a read of timers
-assert 12 * steps <= launches <= 12 * (said + 1), (launches, steps, said)
+kernels, reads = calls["cuLaunchKernel"], calls["cuMemcpyDtoHAsync"]
+launches = info["activities"] + info["losses"]["incomplete"]
+assert 10 * steps <= kernels <= 10 * (said + 1), (kernels, steps, said)
+assert 0 < reads <= said + 1, (reads, said)
+assert launches == kernels + reads + calls["cuMemcpyDtoDAsync"], (launches, calls)
 assert info["activities"] > 0, info["activities"]
 assert info["losses"]["no activity"] == 0 and info["losses"]["unattributed"] == 0, info["losses"]
 assert 0 < info["memory_events"] <= 2 * (said + 1), info["memory_events"]
@@ -61,17 +68,19 @@ EOF
 
 # Blocks of timers inside kernels: prog_streamed numbers them like steps, and their phase takes as many
 # cycles. They may be ahead of the steps, and the kernels of the last ones missing.
-python3 - "$scratch/tables" "$scratch/info" "$said" <<'EOF' || failures=$((failures + 1))
+python3 - "$scratch/tables" "$scratch/info" "$said" "$scratch/api" <<'EOF' || failures=$((failures + 1))
 import csv, json, sys
 def rows(name):
     with open(f"{sys.argv[1]}/{name}.csv", newline="") as file:
         return list(csv.DictReader(file))
 info, said = json.load(open(sys.argv[2])), int(sys.argv[3])
 steps = info["steps"]
+calls = {row["name"]: row["count"] for row in json.load(open(sys.argv[4]))["rows"]}
+unread = max(0, calls["cuLaunchKernel"] // 10 - calls["cuMemcpyDtoHAsync"])
 blocks, kernels = rows("blocks"), {row["id"]: row for row in rows("activities")}
 numbers = sorted(int(row["block"]) for row in blocks)
 assert numbers == list(range(len(blocks))), numbers
-assert steps - 1 <= len(blocks) <= said + 1, (len(blocks), steps, said)
+assert steps - 1 - unread <= len(blocks) <= said + 1, (len(blocks), steps, said, unread)
 phases = {row["block"]: (row["name"], int(row["cycles"])) for row in rows("phases")}
 for row in blocks:
     number = int(row["block"])
@@ -79,7 +88,7 @@ for row in blocks:
     assert row["launch"] == "known", row
 placed = [(row, kernels[row["activity"]]) for row in blocks if row["activity"]]
 missing = info["losses"]["incomplete"]
-assert len(placed) >= steps - 1 - missing, (len(placed), steps, missing)
+assert len(placed) >= steps - 1 - missing - unread, (len(placed), steps, missing)
 for row, kernel in placed:
     assert row["kernel"] == kernel["name"] and row["correlation"] == kernel["correlation"], row
     assert int(kernel["begin_ns"]) <= int(row["begin_ns"]) <= int(kernel["end_ns"]), (row, kernel)
