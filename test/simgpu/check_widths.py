@@ -4,6 +4,7 @@ prints them when it stops. No line is wider than the terminal; each column is in
 in the line below it with a width at which it is shown; and what goes last goes last. The terminal is
 a pseudo-terminal, as a person has it."""
 
+import concurrent.futures
 import fcntl
 import functools
 import os
@@ -36,28 +37,32 @@ STAYS = {
 }
 
 
+ENDED = b"\0ended"
+
+
+def read_until_ended(leader):
+    data = b""
+    while ENDED not in data:
+        data += os.read(leader, 65536)
+    return data.partition(ENDED)[0]
+
+
 def on_terminal(width, command, **environment):
-    """What the command prints to a terminal of that width."""
+    """What the command prints to a terminal of that width. This end stays open until all is read: a
+    terminal that its last user closes may lose what was not read yet."""
     leader, follower = pty.openpty()
     fcntl.ioctl(follower, termios.TIOCSWINSZ, struct.pack("HHHH", 40, width, 0, 0))
     clean = {k: v for k, v in os.environ.items() if k not in ("COLUMNS", "TAKT_OPTIONS")}
-    process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=follower,
-                               stderr=subprocess.PIPE, env={**clean, **environment})
+    with concurrent.futures.ThreadPoolExecutor(1) as reader:
+        printed = reader.submit(read_until_ended, leader)
+        done = subprocess.run(command, stdin=subprocess.DEVNULL, stdout=follower,
+                              stderr=subprocess.PIPE, env={**clean, **environment}, text=True)
+        os.write(follower, ENDED)
+        text = printed.result().decode().replace("\r\n", "\n")
     os.close(follower)
-    data = b""
-    while True:
-        try:
-            piece = os.read(leader, 65536)
-        except OSError:  # the terminal's other end is closed
-            break
-        if not piece:
-            break
-        data += piece
     os.close(leader)
-    errors = process.stderr.read().decode()
-    if process.wait() != 0 or errors:
-        sys.exit(f"{command} ends with {process.returncode}: {errors}")
-    text = data.decode().replace("\r\n", "\n")
+    if done.returncode != 0 or done.stderr:
+        sys.exit(f"{command} ends with {done.returncode}: {done.stderr}")
     return re.sub("\033\\[[0-9;]*m", "", text)
 
 
