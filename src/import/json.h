@@ -8,6 +8,8 @@
 #include "import/build.h"
 #include "import/scan.h"
 
+#include <string.h>
+
 /* The members that nearly all events have, found once. */
 typedef struct imp_event {
     imp_value phase;
@@ -58,6 +60,12 @@ typedef struct imp_text {
     size_t size;
 } imp_text;
 imp_text imp_json_text(imp_json *json, const imp_value *value);
+
+static inline bool imp_begins(imp_text text, const char *beginning)
+{
+    size_t size = strlen(beginning);
+    return text.size >= size && memcmp(text.bytes, beginning, size) == 0;
+}
 
 /* The same as a string of the trace. */
 uint32_t imp_json_string(imp_json *json, const imp_value *value);

@@ -69,12 +69,8 @@ imp_row *imp_json_row(imp_json *json, const imp_event *event)
  * H200's run had ended 9 ms before. */
 static bool take_window_mark(imp_json *json, const imp_event *event)
 {
-    static const char begin[] = "Iteration Start: ";
-    imp_text name = imp_json_text(json, &event->name);
     bool is_end = imp_is(&event->name, "Record Window End");
-    bool is_begin =
-        name.size >= sizeof begin - 1 && memcmp(name.bytes, begin, sizeof begin - 1) == 0;
-    if (!is_end && !is_begin)
+    if (!is_end && !imp_begins(imp_json_text(json, &event->name), "Iteration Start: "))
         return false;
     *(is_end ? &json->window_end_ns : &json->window_begin_ns) = event->begin_ns;
     return true;
@@ -157,7 +153,7 @@ static bool take_metadata(imp_json *json, const imp_event *event)
     if (!imp_is(&event->name, "thread_name") || !imp_integer(&event->process, &process))
         return true;
     imp_text name = inner_name(imp_json_text(json, imp_json_arg(json, "name")));
-    bool is_stream = name.size > 7 && memcmp(name.bytes, "stream ", 7) == 0;
+    bool is_stream = name.size > 7 && imp_begins(name, "stream ");
     imp_row *row = is_stream ? NULL : imp_json_row(json, event);
     if (row && name.size)
         row->name = imp_build_string(&json->build, name.bytes, name.size);

@@ -120,8 +120,7 @@ static void split_python(imp_json *json, imp_text text, imp_what *what)
 
 static void name_python(imp_json *json, imp_text text, imp_what *what)
 {
-    static const char built_in[] = "<built-in ";
-    if (text.size >= sizeof built_in - 1 && memcmp(text.bytes, built_in, sizeof built_in - 1) == 0)
+    if (imp_begins(text, "<built-in "))
         drop_address(json, text, what);
     else
         split_python(json, text, what);

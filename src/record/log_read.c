@@ -49,8 +49,10 @@ static top_frame look_at_top(const tkt_thread_log *log, const takt_frame *frames
                              const takt_record *cursor)
 {
     tkt_slot_span span;
+    if (count == 0)
+        return TOP_IS_OPEN;
     const takt_record *first = chunk_of(log, cursor)->slots;
-    if (count == 0 || cursor == first)
+    if (cursor == first)
         return TOP_IS_OPEN;
     const takt_record *last = cursor - 1;
     if (tkt_slot_is(last, TKT_SLOT_MORE) && last > first)

@@ -8,6 +8,7 @@
 #include "summary/owners.h"
 #include "trace/devices.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -356,6 +357,19 @@ takt_status tkt_threads_of(const takt_trace *trace, tkt_threads *out)
     uint32_t main = main_track(trace);
     takt_status status = add_threads(trace, main, out);
     return status == TAKT_OK ? add_parts(trace, main, out) : status;
+}
+
+const char *tkt_thread_label(char out[TKT_THREAD_LABEL], const takt_trace *trace,
+                             const tkt_thread_time *thread)
+{
+    if (thread->number == TKT_NO_TRACK)
+        return "(more threads)";
+    if (thread->name)
+        return tkt_trace_text(trace, thread->name);
+    if (thread->is_main)
+        return "main";
+    snprintf(out, TKT_THREAD_LABEL, "thread %u", thread->thread_id);
+    return out;
 }
 
 void tkt_threads_fini(tkt_threads *threads)

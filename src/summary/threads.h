@@ -6,8 +6,6 @@
 #include "summary/scopes.h"
 #include "trace/model.h"
 
-#include <stdio.h>
-
 typedef struct tkt_thread_time {
     uint32_t name; /* string; 0: none */
     uint32_t thread_id;
@@ -40,18 +38,8 @@ typedef struct tkt_threads {
 
 /* Its name, "main", "thread 1234", or "(more threads)". Returns the trace's text or `out`. */
 #define TKT_THREAD_LABEL 32
-static inline const char *tkt_thread_label(char out[TKT_THREAD_LABEL], const takt_trace *trace,
-                                           const tkt_thread_time *thread)
-{
-    if (thread->number == TKT_NO_TRACK)
-        return "(more threads)";
-    if (thread->name)
-        return tkt_trace_text(trace, thread->name);
-    if (thread->is_main)
-        return "main";
-    snprintf(out, TKT_THREAD_LABEL, "thread %u", thread->thread_id);
-    return out;
-}
+const char *tkt_thread_label(char out[TKT_THREAD_LABEL], const takt_trace *trace,
+                             const tkt_thread_time *thread);
 
 /* True for a scope whose name says that it waits. */
 bool tkt_scope_waits(const char *name);

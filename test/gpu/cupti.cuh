@@ -134,7 +134,9 @@ static inline void CUPTIAPI called_nothing(void *, CUpti_CallbackDomain, CUpti_C
 }
 
 /* Subscribes; no kind is enabled yet. Ends the program where that cannot be. */
-static inline void start(CUpti_CallbackFunc called = called_nothing)
+static inline void start(CUpti_CallbackFunc called = called_nothing,
+                         CUpti_BuffersCallbackRequestFunc on_request = request,
+                         CUpti_BuffersCallbackCompleteFunc on_complete = complete)
 {
     if (!library)
         open_library();
@@ -147,7 +149,7 @@ static inline void start(CUpti_CallbackFunc called = called_nothing)
     size_t size = sizeof zeroed;
     CUPTI_CHECK(cuptiActivitySetAttribute, CUPTI_ACTIVITY_ATTR_ZEROED_OUT_ACTIVITY_BUFFER, &size,
                 &zeroed);
-    CUPTI_CHECK(cuptiActivityRegisterCallbacks, request, complete);
+    CUPTI_CHECK(cuptiActivityRegisterCallbacks, on_request, on_complete);
 }
 
 static inline void enable(CUpti_ActivityKind kind, bool on = true)

@@ -19,13 +19,9 @@
  * with "+unsubscribe" or "+finalize". GPU_BENCH_MODES lists the modes to run instead,
  * GPU_BENCH_ROUNDS how often; with GPU_BENCH_SAMPLE each tells where the launching thread spends
  * its time. */
-#include "gpu.cuh"
+#include "cupti.cuh"
 #include "sampler.cuh"
 
-#include <cupti.h>
-#include <dlfcn.h>
-
-#include <atomic>
 #include <fstream>
 #include <map>
 #include <thread>
@@ -41,23 +37,6 @@ struct Loop {
     const char *name;
     int launches;
 } const loops[] = {{"empty", 40000}, {"busy", 1000}};
-
-void *cupti_library()
-{
-    const char *wish = std::getenv("TAKT_CUPTI_LIBRARY");
-    const char *const names[] = {wish ? wish : "libcupti.so.13", "libcupti.so.13", "libcupti.so.12",
-                                 "/usr/local/cuda/lib64/libcupti.so",
-                                 "/usr/local/cuda/extras/CUPTI/lib64/libcupti.so"};
-    for (const char *name : names) {
-        void *library = dlopen(name, RTLD_NOW | RTLD_GLOBAL);
-        if (library)
-            return library;
-    }
-    std::puts("no libcupti");
-    std::exit(77);
-}
-
-#define CUPTI(function) reinterpret_cast<decltype(&function)>(dlsym(library, #function))
 
 /* Zeroed buffers, given out and taken back: neither filled nor read by anybody but CUPTI. */
 const size_t buffer_bytes = 1 << 20;
@@ -79,18 +58,13 @@ void CUPTIAPI complete(CUcontext, uint32_t, uint8_t *buffer, size_t, size_t vali
     bytes_completed += valid;
 }
 
-void CUPTIAPI called(void *, CUpti_CallbackDomain, CUpti_CallbackId, const void *)
-{
-}
-
 bool has(const std::string &mode, const char *part)
 {
     return mode.find(part) != std::string::npos;
 }
 
 /* Callbacks on all calls whose names contain one of these. */
-void enable_named(void *library, CUpti_SubscriberHandle subscriber,
-                  const std::vector<const char *> &parts)
+void enable_named(const std::vector<const char *> &parts)
 {
     for (CUpti_CallbackDomain domain : {CUPTI_CB_DOMAIN_DRIVER_API, CUPTI_CB_DOMAIN_RUNTIME_API}) {
         for (uint32_t id = 1; id < 900; id++) {
@@ -99,41 +73,40 @@ void enable_named(void *library, CUpti_SubscriberHandle subscriber,
                 continue;
             for (const char *part : parts)
                 if (std::strstr(name, part))
-                    CUPTI(cuptiEnableCallback)(1, subscriber, domain, id);
+                    CUPTI(cuptiEnableCallback)(1, raw::subscriber, domain, id);
         }
     }
 }
 
-void flush_now_and_then(void *library)
+void flush_now_and_then()
 {
     for (;;) {
         pause_ms(150);
-        CUPTI(cuptiActivityFlushAll)(0);
+        raw::flush(false);
     }
 }
 
 /* What Takt does besides; see the top. */
-void start_more(void *library, CUpti_SubscriberHandle subscriber, const std::string &mode)
+void start_more(const std::string &mode)
 {
     if (has(mode, "+ids"))
-        enable_named(library, subscriber,
-                     {"Launch", "Memcpy", "Memset", "Malloc", "Free", "HostAlloc", "MemAlloc",
+        enable_named({"Launch", "Memcpy", "Memset", "Malloc", "Free", "HostAlloc", "MemAlloc",
                       "Synchronize", "EventRecord", "StreamWait", "ModuleLoad", "LibraryLoad",
                       "Link"});
     if (has(mode, "+captures"))
-        enable_named(library, subscriber, {"BeginCapture", "EndCapture", "DriverGetVersion"});
+        enable_named({"BeginCapture", "EndCapture", "DriverGetVersion"});
     if (has(mode, "+threads"))
         CUPTI(cuptiSetThreadIdType)(CUPTI_ACTIVITY_THREAD_ID_TYPE_SYSTEM);
     if (has(mode, "+small"))
         buffer_wish = 64 << 10;
     if (has(mode, "+resource"))
         for (uint32_t id : {1u, 2u, 3u})
-            CUPTI(cuptiEnableCallback)(1, subscriber, CUPTI_CB_DOMAIN_RESOURCE, id);
+            CUPTI(cuptiEnableCallback)(1, raw::subscriber, CUPTI_CB_DOMAIN_RESOURCE, id);
     if (has(mode, "+flush"))
-        std::thread(flush_now_and_then, library).detach();
+        std::thread(flush_now_and_then).detach();
 }
 
-void switch_kinds(void *library, bool on)
+void switch_kinds(bool on)
 {
     const CUpti_ActivityKind kinds[] = {CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL,
                                         CUPTI_ACTIVITY_KIND_MEMCPY,
@@ -143,59 +116,47 @@ void switch_kinds(void *library, bool on)
                                         CUPTI_ACTIVITY_KIND_OVERHEAD,
                                         CUPTI_ACTIVITY_KIND_JIT};
     for (CUpti_ActivityKind kind : kinds)
-        (on ? CUPTI(cuptiActivityEnable) : CUPTI(cuptiActivityDisable))(kind);
+        raw::enable(kind, on);
 }
 
-void switch_calls(void *library, CUpti_SubscriberHandle subscriber, const std::string &mode,
-                  bool on)
+void switch_calls(const std::string &mode, bool on)
 {
     const bool both = mode.find("callbacks") == 0 || mode.find("off") == 0;
     for (uint32_t id : {211u, 214u, 430u, 505u, 506u}) /* cudaLaunchKernel and its like */
         if (both || mode == "runtime")
-            CUPTI(cuptiEnableCallback)(on, subscriber, CUPTI_CB_DOMAIN_RUNTIME_API, id);
+            CUPTI(cuptiEnableCallback)(on, raw::subscriber, CUPTI_CB_DOMAIN_RUNTIME_API, id);
     for (uint32_t id : {307u, 442u, 652u, 653u}) /* cuLaunchKernel */
         if (both || mode == "driver")
-            CUPTI(cuptiEnableCallback)(on, subscriber, CUPTI_CB_DOMAIN_DRIVER_API, id);
+            CUPTI(cuptiEnableCallback)(on, raw::subscriber, CUPTI_CB_DOMAIN_DRIVER_API, id);
 }
 
 void launch_scope(bool is_busy, int launches);
 
-void end_cupti(void *library, CUpti_SubscriberHandle subscriber, const std::string &mode)
+void end_cupti(const std::string &mode)
 {
     launch_scope(false, 100);
     CHECK(cudaDeviceSynchronize());
-    CUPTI(cuptiActivityFlushAll)(0);
-    switch_kinds(library, false);
-    switch_calls(library, subscriber, mode, false);
+    raw::flush(false);
+    switch_kinds(false);
+    switch_calls(mode, false);
     if (has(mode, "+unsubscribe"))
-        CUPTI(cuptiUnsubscribe)(subscriber);
+        CUPTI(cuptiUnsubscribe)(raw::subscriber);
     if (has(mode, "+finalize"))
         CUPTI(cuptiFinalize)();
 }
 
 void start_cupti(const std::string &mode)
 {
-    void *library = cupti_library();
-    CUpti_SubscriberHandle subscriber;
-    uint8_t zeroed = 1;
-    size_t size = sizeof zeroed;
     for (uint8_t *&buffer : buffers)
         buffer = static_cast<uint8_t *>(std::calloc(1, buffer_bytes));
-    int status = CUPTI(cuptiSubscribe)(&subscriber, called, nullptr);
-    if (status != 0) {
-        std::printf("cuptiSubscribe fails with %d\n", status);
-        std::exit(1);
-    }
-    CUPTI(cuptiActivitySetAttribute)
-    (CUPTI_ACTIVITY_ATTR_ZEROED_OUT_ACTIVITY_BUFFER, &size, &zeroed);
-    CUPTI(cuptiActivityRegisterCallbacks)(request, complete);
-    start_more(library, subscriber, mode);
+    raw::start(raw::called_nothing, request, complete);
+    start_more(mode);
     if (mode.find("subscribed") == 0)
         return;
-    switch_kinds(library, true);
-    switch_calls(library, subscriber, mode, true);
+    switch_kinds(true);
+    switch_calls(mode, true);
     if (mode.find("off") == 0)
-        end_cupti(library, subscriber, mode);
+        end_cupti(mode);
 }
 
 bool marks, synchronises;

@@ -158,13 +158,19 @@ TEST(a_scope_that_is_being_popped_has_ended)
     takt_trace_release(trace);
 }
 
+/* One path below the root, with so many calls. */
+static void assert_folded(const takt_trace *trace, uint64_t count, uint64_t total_ns)
+{
+    const tkt_fold *fold = tkt_trace_fold(trace);
+    assert_int_equal(fold->count, 2);
+    assert_int_equal(fold->items[1].stats.count, count);
+    assert_int_equal(fold->items[1].stats.total_ns, total_ns);
+}
+
 TEST(a_summary_counts_a_scope_that_is_being_popped_once)
 {
     takt_trace *trace = seal_halted(TKT_FOLD, false);
-    const tkt_fold *fold = tkt_trace_fold(trace);
-    assert_int_equal(fold->count, 2);
-    assert_int_equal(fold->items[1].stats.count, 1);
-    assert_int_equal(fold->items[1].stats.total_ns, 0);
+    assert_folded(trace, 1, 0);
     takt_trace_release(trace);
 }
 
@@ -184,10 +190,7 @@ TEST(a_summary_counts_the_open_one)
     pass_ns(100);
     takt_trace *trace = seal(window);
     takt_end();
-    const tkt_fold *fold = tkt_trace_fold(trace);
-    assert_int_equal(fold->count, 2);
-    assert_int_equal(fold->items[1].stats.count, 2);
-    assert_int_equal(fold->items[1].stats.total_ns, 100);
+    assert_folded(trace, 2, 100);
     takt_trace_release(trace);
 }
 

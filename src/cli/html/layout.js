@@ -51,7 +51,8 @@ function timelineGroups(trace) {
     const tracksOf = (name) => trace.tracks.filter((track) => track.group === name && track.count)
         .map((track) => trackRow(trace, track));
     const waits = trace.waits.count ? [trackRow(trace, trace.waits)] : [];
-    const host = tracksOf('host').sort((a, b) => byThread(trace)(a.track, b.track));
+    const order = byThread(trace);
+    const host = tracksOf('host').sort((a, b) => order(a.track, b.track));
     add('Host', [...host, ...waits]);
     for (const name of new Set(trace.tracks.map((track) => track.group)))
         if (name !== 'host')
