@@ -144,6 +144,7 @@ void bench_cuda(void);
 void bench_attribute(void);
 void bench_page(void);
 void bench_compare(void);
+void bench_tables(void);
 void bench_import(void);
 void bench_peers(void);
 

@@ -22,7 +22,7 @@ static const struct {
     {"reports", bench_reports}, {"seal", bench_seal},           {"library", bench_library},
     {"cuda", bench_cuda},       {"attribute", bench_attribute}, {"page", bench_page},
     {"compare", bench_compare}, {"peers", bench_peers},         {"hooks", bench_hooks},
-    {"users", bench_users},     {"import", bench_import},
+    {"users", bench_users},     {"import", bench_import},       {"tables", bench_tables},
 };
 
 #define GROUP_COUNT (sizeof groups / sizeof *groups)
