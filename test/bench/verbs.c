@@ -1,6 +1,7 @@
 /* What verbs of the command take for traces of ten million spans, reading included: the processor's
- * time, since they wait for nothing but files, which the kernel has. `takt diff` compares two that
- * have ten million activities of a device besides. */
+ * time, since they wait for nothing but files, which the kernel has. Tables are of a program of
+ * host scopes; `takt diff` compares two traces that have ten million activities of a device
+ * besides. */
 #include "bench.h"
 
 #include <stdio.h>
@@ -12,6 +13,7 @@
 #define MILLION    UINT64_C(1000000)
 #define SPANS      (10 * MILLION)
 #define ACTIVITIES (19 * MILLION) /* nine of them on the host, of the spans */
+#define TICK_NS    10             /* of the clock, as traces have it by default */
 
 /* What a verb took. The kernel's part is mostly the making of fresh pages, which takes 0.2 s a
  * gigabyte on a machine and up to 4 s on a virtual one that gave its free memory to the host. */
@@ -27,11 +29,10 @@ static const char *in_build(char out[4096], const char *name)
     return out;
 }
 
-/* Tells that `figure` is missing where it fails. */
-static bool write_trace(const char *figure, const char *path, uint64_t spans, uint64_t activities)
+/* Releases the trace. Tells that `figure` is missing where it fails. */
+static bool write_trace(const char *figure, const char *path, takt_trace *trace)
 {
     takt_error error = {.message = "no memory for the trace"};
-    takt_trace *trace = bench_trace(spans, activities);
     bool is_written = trace && takt_export_file(trace, "perfetto", path, NULL, &error) == TAKT_OK;
     takt_trace_release(trace);
     if (!is_written)
@@ -52,7 +53,8 @@ static child_time children_time(void)
     return (child_time){seconds_of(usage.ru_utime) + kernel, kernel};
 }
 
-/* Runs the command with these arguments, of which the first is its own name; false where it fails. */
+/* Runs the command with these arguments, of which the first is its own name; false where it fails.
+ */
 static bool run(char *const arguments[], child_time *took)
 {
     const char *folder = getenv("TAKT_BIN");
@@ -71,8 +73,8 @@ static bool run(char *const arguments[], child_time *took)
     }
     bool is_done = child > 0 && waitpid(child, &status, 0) == child && status == 0;
     child_time after = children_time();
-    *took = (child_time){after.seconds - before.seconds,
-                         after.kernel_seconds - before.kernel_seconds};
+    *took =
+        (child_time){after.seconds - before.seconds, after.kernel_seconds - before.kernel_seconds};
     return is_done;
 }
 
@@ -93,8 +95,10 @@ static void measure(const char *figure, double max_seconds, char *const argument
 void bench_compare(void)
 {
     char a[4096], b[4096];
-    if (write_trace("diff_10m", in_build(a, "bench-a.pftrace"), SPANS, ACTIVITIES) &&
-        write_trace("diff_10m", in_build(b, "bench-b.pftrace"), SPANS + 100, ACTIVITIES))
+    in_build(a, "bench-a.pftrace");
+    in_build(b, "bench-b.pftrace");
+    if (write_trace("diff_10m", a, bench_trace(SPANS, ACTIVITIES)) &&
+        write_trace("diff_10m", b, bench_trace(SPANS + 100, ACTIVITIES)))
         measure("diff_10m", 10, (char *[]){"takt", "diff", a, b, NULL});
     unlink(a);
     unlink(b);
@@ -113,7 +117,8 @@ void bench_tables(void)
     char trace[4096], folder[4096], database[4096];
     in_build(database, "bench.db");
     in_build(folder, "bench-tables");
-    if (write_trace("sqlite_10m", in_build(trace, "bench.pftrace"), SPANS, 0)) {
+    in_build(trace, "bench.pftrace");
+    if (write_trace("sqlite_10m", trace, bench_stepping(SPANS, TICK_NS))) {
         char *const sqlite[] = {"takt", "export", "--sqlite", "-o", database, trace, NULL};
         char *const csv[] = {"takt", "export", "--csv", "-o", folder, trace, NULL};
         measure("sqlite_10m", 12, sqlite);
