@@ -60,6 +60,11 @@ void tkt_writer_put(tkt_writer *writer, const void *data, size_t size)
     writer->used += size;
 }
 
+void tkt_writer_string(tkt_writer *writer, const char *text)
+{
+    tkt_writer_put(writer, text, strlen(text));
+}
+
 void tkt_writer_put_both(tkt_writer *writer, const void *first, size_t first_size,
                          const void *second, size_t second_size)
 {

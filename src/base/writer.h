@@ -47,10 +47,18 @@ void tkt_writer_put(tkt_writer *writer, const void *data, size_t size);
 void tkt_writer_put_both(tkt_writer *writer, const void *first, size_t first_size,
                          const void *second, size_t second_size);
 
+/* Writes a string. Compilers know the length of a constant; where code is compiled for size, a
+ * function measures it all the same. */
+void tkt_writer_string(tkt_writer *writer, const char *text);
+#ifdef __OPTIMIZE_SIZE__
+#define tkt_writer_text tkt_writer_string
+#else
 static inline void tkt_writer_text(tkt_writer *writer, const char *text)
 {
     tkt_writer_put(writer, text, strlen(text));
 }
+#endif
+
 void tkt_writer_format(tkt_writer *writer, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
