@@ -1,4 +1,5 @@
 /* Scopes by name and recorded arguments or call stacks, and the names of stack frames. */
+#define TKT_ARRAY_INLINE /* for each span */
 #include "summary/device.h"
 
 #include "base/text.h"
