@@ -10,16 +10,18 @@
 #include <unistd.h>
 
 #define MILLION     UINT64_C(1000000)
-#define LARGE_SPANS UINT64_C(9600000) /* of 26 bytes each */
+#define LARGE_SPANS UINT64_C(9600000) /* of 26 bytes each, uncompressed */
 #define ROUNDS      3
 
 static char file[4096], page[4096];
 
-static bool write_trace(uint64_t spans, uint64_t activities, const char *figure)
+static bool write_trace(uint64_t spans, uint64_t activities, bool plain, const char *figure)
 {
+    takt_export_options options = {.struct_size = sizeof options, .plain = plain};
     takt_error error = {.message = "no memory for the trace"};
     takt_trace *trace = bench_trace(spans, activities);
-    bool is_written = trace && takt_export_file(trace, "perfetto", file, NULL, &error) == TAKT_OK;
+    bool is_written =
+        trace && takt_export_file(trace, "perfetto", file, &options, &error) == TAKT_OK;
     takt_trace_release(trace);
     if (!is_written)
         bench_tell_missing(figure, error.message);
@@ -94,9 +96,9 @@ void bench_page(void)
 
     snprintf(file, sizeof file, "%s/bench-page.pftrace", build ? build : "build");
     snprintf(page, sizeof page, "%s/bench-page.html", build ? build : "build");
-    if (write_trace(MILLION, 2 * MILLION, "page_1m"))
+    if (write_trace(MILLION, 2 * MILLION, false, "page_1m"))
         measure_page();
-    if (write_trace(LARGE_SPANS, 0, "open_250mb"))
+    if (write_trace(LARGE_SPANS, 0, true, "open_250mb"))
         measure_open();
     unlink(file);
     unlink(page);
