@@ -157,7 +157,7 @@ const char *tkt_ending_text(char out[TKT_ENDING_SIZE], const takt_trace *trace)
             tkt_file_reason((int)trace->stopped_by, reason), until);
     else if (facts->ending == TAKT_ENDING_CUT && facts->known_until_ns == 0)
         snprintf(out, TKT_ENDING_SIZE,
-                 "INCOMPLETE: the file is cut so early that nothing is known of the recording.");
+                 "INCOMPLETE: the file is cut, and does not tell how much is missing.");
     else if (facts->ending == TAKT_ENDING_CUT)
         snprintf(
             out, TKT_ENDING_SIZE,

@@ -2,6 +2,7 @@
 #include "import/json.h"
 
 #include "base/file.h"
+#include "report/show.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -90,6 +91,7 @@ TEST(a_cut_ends_the_trace)
     size_t size = make_file(text, sizeof text);
     size_t begin = (size_t)(strstr(text, "[\n") + 2 - text);
     const char *last = strstr(text, "  ],\n  \"base");
+    char ending[TKT_ENDING_SIZE];
     uint64_t whole = 0;
     for (size_t cut = begin; cut < size; cut++) {
         takt_trace *trace = read_text(text, cut, 100);
@@ -99,6 +101,9 @@ TEST(a_cut_ends_the_trace)
         bool is_cut = text + cut <= last + 2;
         assert_int_equal(trace->facts.ending, is_cut ? TAKT_ENDING_CUT : TAKT_ENDING_WHOLE);
         assert_int_equal(takt_trace_loss(trace, TAKT_LOSS_CUT) > 0, is_cut);
+        assert_string_equal(
+            tkt_ending_text(ending, trace),
+            is_cut ? "INCOMPLETE: the file is cut, and does not tell how much is missing." : "");
         takt_trace_release(trace);
     }
     assert_int_equal(whole, EVENTS);
