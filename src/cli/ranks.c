@@ -145,6 +145,7 @@ void cli_ranks_free(cli_ranks *ranks)
         tkt_free(ranks->of_task.items[i].parts);
     TKT_ARRAY_FREE(ranks);
     TKT_ARRAY_FREE(&ranks->of_task);
+    TKT_ARRAY_FREE(&ranks->processes);
     TKT_ARRAY_FREE(&ranks->threads);
     tkt_named_fini(&ranks->tasks);
     tkt_strtab_fini(&ranks->names);

@@ -41,10 +41,15 @@ typedef struct cli_rank_task {
     cli_rank_time *parts;
 } cli_rank_task;
 
-/* A thread of a process, which may have several files. */
-typedef struct cli_rank_thread {
+/* A process of a part, which may have several files. */
+typedef struct cli_rank_process {
     size_t part;
-    uint32_t process_id;
+    uint32_t id;
+    uint64_t wall_ns;
+} cli_rank_process;
+
+typedef struct cli_rank_thread {
+    size_t process;     /* index in `processes` */
     uint32_t thread_id; /* UINT32_MAX: threads that a summary does not list */
     uint32_t name;
     bool is_main;
@@ -56,9 +61,10 @@ typedef struct cli_rank_thread {
 } cli_rank_thread;
 
 typedef struct cli_ranks {
-    TKT_ARRAY(cli_rank_row);             /* by the name's id */
-    tkt_named_list tasks;                /* the track's name is the `shape` */
-    TKT_ARRAY_OF(cli_rank_task) of_task; /* by the index in `tasks` */
+    TKT_ARRAY(cli_rank_row);                  /* by the name's id */
+    tkt_named_list tasks;                     /* the track's name is the `shape` */
+    TKT_ARRAY_OF(cli_rank_task) of_task;      /* by the index in `tasks` */
+    TKT_ARRAY_OF(cli_rank_process) processes; /* of `threads` */
     TKT_ARRAY_OF(cli_rank_thread) threads;
     tkt_strtab names;
     const cli_files *files;

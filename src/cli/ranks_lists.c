@@ -15,28 +15,38 @@ static uint32_t keep(cli_ranks *ranks, const takt_trace *trace, uint32_t text)
 
 /* ======== Threads ======== */
 
+/* Returns the process, added if it is new. NULL without memory. */
+static cli_rank_process *process_of(cli_ranks *ranks, size_t part, uint32_t id)
+{
+    for (size_t i = 0; i < ranks->processes.count; i++) {
+        cli_rank_process *known = &ranks->processes.items[i];
+        if (known->part == part && known->id == id)
+            return known;
+    }
+    cli_rank_process *added = TKT_ARRAY_ADD(&ranks->processes);
+    if (added)
+        *added = (cli_rank_process){part, id, 0};
+    return added;
+}
+
 /* Returns the thread of this name and id, added if it is new. NULL without memory. */
-static cli_rank_thread *thread_of(cli_ranks *ranks, size_t part, uint32_t process_id,
-                                  const tkt_thread_time *thread, uint32_t name)
+static cli_rank_thread *thread_of(cli_ranks *ranks, size_t process, const tkt_thread_time *thread,
+                                  uint32_t name)
 {
     uint32_t thread_id = thread->number == TKT_NO_TRACK ? UINT32_MAX : thread->thread_id;
     for (size_t i = 0; i < ranks->threads.count; i++) {
         cli_rank_thread *known = &ranks->threads.items[i];
-        if (known->part == part && known->process_id == process_id &&
-            known->thread_id == thread_id && known->name == name)
+        if (known->process == process && known->thread_id == thread_id && known->name == name)
             return known;
     }
     cli_rank_thread *added = TKT_ARRAY_ADD(&ranks->threads);
     if (added)
-        *added = (cli_rank_thread){.part = part,
-                                   .process_id = process_id,
-                                   .thread_id = thread_id,
-                                   .name = name,
-                                   .is_main = thread->is_main};
+        *added = (cli_rank_thread){
+            .process = process, .thread_id = thread_id, .name = name, .is_main = thread->is_main};
     return added;
 }
 
-static bool add_thread(cli_ranks *ranks, size_t part, const takt_trace *trace,
+static bool add_thread(cli_ranks *ranks, size_t process, const takt_trace *trace,
                        const tkt_thread_time *thread)
 {
     char label[TKT_THREAD_LABEL];
@@ -44,7 +54,7 @@ static bool add_thread(cli_ranks *ranks, size_t part, const takt_trace *trace,
     uint32_t wait_name = thread->wait_name ? keep(ranks, trace, thread->wait_name) : 0;
     if (name == TKT_STRTAB_FULL || wait_name == TKT_STRTAB_FULL)
         return false;
-    cli_rank_thread *sum = thread_of(ranks, part, trace->facts.process_id, thread, name);
+    cli_rank_thread *sum = thread_of(ranks, process, thread, name);
     if (!sum)
         return false;
     sum->spans += thread->spans;
@@ -59,10 +69,15 @@ static bool add_thread(cli_ranks *ranks, size_t part, const takt_trace *trace,
 
 takt_status cli_ranks_add_threads(cli_ranks *ranks, size_t part, const takt_trace *trace)
 {
+    cli_rank_process *process = process_of(ranks, part, trace->facts.process_id);
+    if (!process)
+        return TAKT_NO_MEMORY;
+    process->wall_ns += tkt_wall_ns(&trace->facts);
+    size_t index = (size_t)(process - ranks->processes.items);
     tkt_threads threads = {0};
     takt_status status = tkt_threads_of(trace, &threads);
     for (size_t i = 0; status == TAKT_OK && i < threads.count; i++)
-        status = add_thread(ranks, part, trace, &threads.items[i]) ? TAKT_OK : TAKT_NO_MEMORY;
+        status = add_thread(ranks, index, trace, &threads.items[i]) ? TAKT_OK : TAKT_NO_MEMORY;
     tkt_threads_fini(&threads);
     return status;
 }
@@ -94,6 +109,7 @@ static const tkt_column thread_columns[THREAD_COLUMNS] = {
 
 typedef struct listed_thread {
     const cli_rank_thread *thread;
+    const cli_rank_process *process;
     const cli_rank_part *part;
 } listed_thread;
 
@@ -102,12 +118,13 @@ static int compare(uint64_t a, uint64_t b)
     return (a > b) - (a < b);
 }
 
-/* By rank, main first. */
+/* By rank and process, main first. */
 static int by_part(const void *a, const void *b)
 {
     const listed_thread *x = a, *y = b;
     int order = compare(x->part->rank, y->part->rank);
-    order = order ? order : compare(x->thread->part, y->thread->part);
+    order = order ? order : compare(x->process->part, y->process->part);
+    order = order ? order : compare(x->process->id, y->process->id);
     order = order ? order : compare(y->thread->is_main, x->thread->is_main);
     order = order ? order : compare(x->thread->thread_id, y->thread->thread_id);
     return order ? order : compare((uintptr_t)x->thread, (uintptr_t)y->thread);
@@ -122,9 +139,9 @@ static void add_thread_row(tkt_document *document, const cli_ranks *ranks, const
     row[THREAD_ID].u = thread->thread_id == UINT32_MAX ? TKT_NO_VALUE : thread->thread_id;
     row[SPANS].u = thread->spans;
     row[IN_SCOPES].u = thread->scope_ns;
-    row[IN_SCOPES_SHARE].d = tkt_share(thread->scope_ns, of->part->wall_ns);
+    row[IN_SCOPES_SHARE].d = tkt_share(thread->scope_ns, of->process->wall_ns);
     row[WAITED].u = thread->wait_ns;
-    row[WAITED_SHARE].d = tkt_share(thread->wait_ns, of->part->wall_ns);
+    row[WAITED_SHARE].d = tkt_share(thread->wait_ns, of->process->wall_ns);
     row[WAITED_IN].text =
         thread->wait_name ? tkt_strtab_text(&ranks->names, thread->wait_name) : NULL;
 }
@@ -142,15 +159,15 @@ bool cli_ranks_show_threads(tkt_document *document, const cli_ranks *ranks)
         table->default_rows = 100;
         for (size_t i = 0; i < count; i++) {
             const cli_rank_thread *thread = &ranks->threads.items[i];
-            all[i] = (listed_thread){thread, &ranks->parts[thread->part]};
+            const cli_rank_process *process = &ranks->processes.items[thread->process];
+            all[i] = (listed_thread){thread, process, &ranks->parts[process->part]};
         }
         qsort(all, count, sizeof *all, by_part);
         for (size_t i = 0; i < count; i++)
             add_thread_row(document, ranks, &all[i]);
-        tkt_document_add_note(document,
-                              "Percentages are of the wall time of the %s. takt report --threads "
-                              "FILE shows what threads ran while main was in a scope.",
-                              cli_ranks_are_known(ranks) ? "rank" : "file");
+        tkt_document_add_note(document, "Percentages are of the wall time of the process. takt "
+                                        "report --threads FILE shows what threads ran while main "
+                                        "was in a scope.");
     }
     free(all);
     return table && all;

@@ -163,6 +163,8 @@ mkdir twice
 for process in 7 8; do
     printf 'process %d\nrank 0 2\nthread main\nspan -1 0 0 2000000 step\n' $process | trace twice/$process.pftrace
 done
+run report --threads --json twice
+json_is '[row["scope_time_percent"] for row in document["rows"]]' '[100, 100]'
 run report --json twice
 json_is '"Careful: files of one rank are of several processes: several runs are added up." in document["notes"]' True
 cp twice/7.pftrace twice/8.pftrace
