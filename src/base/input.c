@@ -197,6 +197,9 @@ static bool unpack_some(tkt_input *input)
         return next_member(input);
     if (result == Z_MEM_ERROR)
         return stop(input, TAKT_NO_MEMORY);
+    if (result == Z_DATA_ERROR)
+        tkt_log(TAKT_LOG_WARNING, "%s: damaged at byte %llu; the rest is not read", input->name,
+                (unsigned long long)input->packed_bytes);
     input->is_cut = true;
     return false;
 }

@@ -129,6 +129,17 @@ for ((length = 0; length < size; length += step)); do
 done
 [ "$told" -gt 0 ] || fail "no cut was told"
 
+# Packed data that are damaged are told from those that end too early.
+gzip -c "$scratch/run.pftrace" >"$scratch/damaged.pftrace.gz"
+head -c 600 "$scratch/damaged.pftrace.gz" >"$scratch/short.pftrace.gz"
+printf '\377\377\377\377\377\377\377\377' |
+    dd of="$scratch/damaged.pftrace.gz" bs=1 seek=600 conv=notrunc status=none
+run info "$scratch/damaged.pftrace.gz"
+err_has 'damaged\.pftrace\.gz: damaged at byte [0-9]+; the rest is not read$'
+run info "$scratch/short.pftrace.gz"
+err_has 'short\.pftrace\.gz'
+[[ $err != *damaged* ]] || fail "calls a cut file damaged" "$err"
+
 # Files of others.
 printf 'hello\n' >"$scratch/text.pftrace"
 : >"$scratch/empty.pftrace"
