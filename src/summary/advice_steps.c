@@ -61,7 +61,8 @@ static void add_covered(void *user, uint32_t span, uint64_t begin_ns, uint64_t e
     *covered_ns += span == TKT_NO_SPAN ? 0 : end_ns - begin_ns;
 }
 
-/* The thread that was in scopes for the most time of the step: the one that steps. NULL: none. */
+/* The thread that steps: the main thread if it was in scopes for half of the step, otherwise the one
+ * that was for the most time. A worker may be in a scope that waits all the time. NULL: none. */
 static const tkt_track *stepping_track(const takt_trace *trace, const tkt_step *step)
 {
     const tkt_track *busiest = NULL;
@@ -73,6 +74,8 @@ static const tkt_track *stepping_track(const takt_trace *trace, const tkt_step *
             continue;
         tkt_visit_stays(track, tkt_spans_begun(track, step->begin_ns), step->begin_ns, step->end_ns,
                         add_covered, &covered_ns);
+        if (track->thread_id == trace->facts.process_id && covered_ns >= step_ns(step) / 2)
+            return track;
         if (covered_ns > most_ns) {
             busiest = track;
             most_ns = covered_ns;

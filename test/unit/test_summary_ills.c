@@ -186,6 +186,24 @@ static takt_trace *one_outlier(void)
     return end(&s);
 }
 
+/* In step 12 forces take long, while a worker waits for work as it does all the time. */
+static takt_trace *waiting_worker(void)
+{
+    script s = begin();
+    uint32_t worker = build_track(s.trace, "worker");
+    s.trace->facts.process_id = s.trace->tracks.items[s.main].thread_id;
+    s.step_span = TKT_NO_SPAN;
+    for (int i = 0; i < STEPS; i++) {
+        uint64_t begin_ns = s.now_ns;
+        s.now_ns += 10 * US;
+        work(&s, "forces", i == 12 ? 4000 * US : 150 * US);
+        build_step(s.trace, s.step++, begin_ns, s.now_ns);
+        build_all_step(s.trace, s.now_ns - begin_ns);
+    }
+    build_span(s.trace, worker, build_site(s.trace, "wait for work"), TKT_NO_SPAN, 0, s.now_ns);
+    return end(&s);
+}
+
 static takt_trace *uneven_threads(void)
 {
     return build_threads((const uint64_t[4]){300 * US, 300 * US, 900 * US, 300 * US}, 50 * US);
@@ -405,6 +423,11 @@ TEST(an_outlier_is_named)
     assert_named(trace, "slow step", "steps",
                  "Step 12 took 3.858ms, 24.4 times the median and 51.49% of the wall time: forces "
                  "grew by 3.700ms, mostly in cudaStreamSynchronize; cuda:0 was idle for 3.708ms.");
+}
+
+TEST(a_worker_that_waits_is_not_why_a_step_is_slow)
+{
+    assert_named(waiting_worker(), "slow step", "steps", "forces grew by 3.850ms");
 }
 
 TEST(imbalance_between_threads_is_named)
