@@ -61,8 +61,9 @@ static void add_covered(void *user, uint32_t span, uint64_t begin_ns, uint64_t e
     *covered_ns += span == TKT_NO_SPAN ? 0 : end_ns - begin_ns;
 }
 
-/* The thread that steps: the main thread if it was in scopes for half of the step, otherwise the one
- * that was for the most time. A worker may be in a scope that waits all the time. NULL: none. */
+/* The thread that steps: the main thread if it was in scopes for half of the step, otherwise the
+ * one that was for the most time. A worker may be in a scope that waits all the time. NULL: none.
+ */
 static const tkt_track *stepping_track(const takt_trace *trace, const tkt_step *step)
 {
     const tkt_track *busiest = NULL;
