@@ -218,8 +218,9 @@ $(B)/html/head.html: docs/reports.md docs/comparing.md $(foreach ending,sh awk h
 # The views of `takt export --sqlite` are also embedded in the command.
 $(B)/obj/src/cli/tables/sqlite.o: $(wildcard src/cli/tables/*.sql)
 
-# Code that runs for every event is optimised for speed, other code of the library for size. Adding
-# up samples and tasks (fold_named) is as fast either way. CFLAGS from the user remain unchanged.
+# Code that runs for every event is optimised for speed, other code of the library for size; and for
+# size at any cost where no loop runs over what was recorded. Adding up samples and tasks
+# (fold_named) is as fast either way. CFLAGS from the user remain unchanged.
 hot := $(filter-out $(patsubst %,src/record/%.c,addresses control fold_named fold_shape log_read \
         mapping pool), \
     $(wildcard src/record/*.c)) $(patsubst %,src/%.c, \
@@ -227,8 +228,12 @@ hot := $(filter-out $(patsubst %,src/record/%.c,addresses control fold_named fol
     $(addprefix cuda/,callback decode decode_names decode_other store) \
     $(addprefix trace/,calls devices model_finish model_fold nest order read_common seal) \
     $(addprefix export/,chrome_event chrome_span perfetto_device perfetto_event))
+rare := $(filter-out $(hot), \
+    $(wildcard $(patsubst %,src/%/*.c,base config cuda nvtx profiler record report)))
+smallest := $(if $(shell $(CC) -Oz -E -x c /dev/null 2>/dev/null && echo yes),-Oz,-Os)
 ifeq ($(origin CFLAGS)$(SAN),file)
-  $(filter-out $(call objects,$(hot)),$(lib_objects)): private CFLAGS += -Os
+  $(filter-out $(call objects,$(hot) $(rare)),$(lib_objects)): private CFLAGS += -Os
+  $(call objects,$(rare)): private CFLAGS += $(smallest)
 endif
 
 # Only these files have unwind tables. Their functions lie between the program and Takt's own walk
