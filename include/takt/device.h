@@ -80,7 +80,7 @@ typedef struct takt_device_view {
     struct takt_device_pool    *pool;    /* NULL: off */
     struct takt_device_segment *segment; /* of this lane */
     uint64_t start;     /* clock at the begin of the open phase */
-    uint32_t phase;     /* upper half of its record, plus 1; 0: no phase is open */
+    uint32_t phase;     /* `rest` of its record, plus 1; 0: no phase is open */
     uint32_t iteration; /* << 16 */
     uint32_t count;     /* phases that have ended */
     uint32_t records;   /* for which the segment has room; 0: this thread does not record */
@@ -98,8 +98,8 @@ typedef struct takt_device_view {
  * records (see `always`). Any thread. */
 TAKT_API takt_device_view takt_device_timers_view(takt_device_timers *timers);
 
-/* Queues two actions on `stream`, and does not wait for them: copying the records, then emptying
- * the memory for later launches. No launch with a view of these timers may overlap the read: order
+/* Queues actions on `stream`, and does not wait for them: copying the records, then emptying the
+ * memory for later launches. No launch with a view of these timers may overlap the read: order
  * launches on other streams by events. A wrong order makes records wrong, but harms no other
  * memory. The records reach the recording with a later read, step, or the end of the recording.
  * TAKT_NOT_READY: two earlier reads are not done yet, so this one does nothing, and a later one
@@ -118,15 +118,17 @@ TAKT_API takt_status takt_device_timers_copy(takt_device_timers *timers, uint32_
 
 /* ---- What a kernel writes -------------------------------------------------------------------- */
 
-/* One phase that ended. Frozen. */
+/* One phase that ended; all 0: none. It keeps 48 bits of the clock at its end, so a phase may take
+ * 2^48 cycles, 39 hours at 2 GHz; a longer one counts modulo 2^48. Frozen. */
 typedef struct takt_device_record {
-    uint64_t start;       /* clock at its begin */
-    uint32_t cycles_low;  /* lower 32 of 40 bits; if the upper 8 are all 1, it took even longer */
-    uint32_t cycles_high; /* bits 0 to 7: upper 8 bits of cycles. 8 to 15: the phase's number + 1,
-                           * 255 for a number out of range. 16 to 31: iteration, at most 65535 */
+    uint64_t start; /* bits 0 to 55: of the clock at its begin. 56 to 63: 40 to 47 at its end */
+    uint32_t end;   /* bits 0 to 31 of the clock at its end */
+    uint32_t rest;  /* bits 0 to 7: 32 to 39 of the clock at its end. 8 to 15: the phase's number
+                     * + 1, 255 for a number out of range. 16 to 31: iteration, at most 65535 */
 } takt_device_record;
 
-/* The records of one lane of one launch follow this head. Frozen. */
+/* The records of one lane of one launch follow this head, and all that are not written are 0: a
+ * thread that returns early leaves its segment whole. Frozen. */
 typedef struct takt_device_segment {
     uint64_t ticket; /* of the lane, plus 1; any other value: nothing is written here yet */
     uint64_t clock;  /* the lane's clock, and ... */
@@ -135,7 +137,7 @@ typedef struct takt_device_segment {
     uint32_t block;
     uint32_t lane; /* in the block */
     uint32_t sm;
-    uint32_t count; /* phases that have ended; may exceed the records */
+    uint32_t count; /* phases that have ended, if there are more than records; else 0 */
     uint32_t reserved[5];
 } takt_device_segment;
 

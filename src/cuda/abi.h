@@ -352,7 +352,7 @@ typedef void (*tkt_cupti_completed)(void *context, uint32_t stream, uint8_t *buf
     X(event_destroy, cuEventDestroy_v2, 0, (void *))                                               \
     X(memory_alloc, cuMemAlloc_v2, 0, (uint64_t *, size_t))                                        \
     X(memory_free, cuMemFree_v2, 0, (uint64_t))                                                    \
-    X(memory_zero, cuMemsetD8_v2, 0, (uint64_t, unsigned char, size_t))                            \
+    X(memory_zero, cuMemsetD8Async, 0, (uint64_t, unsigned char, size_t, void *))                  \
     X(pinned_alloc, cuMemAllocHost_v2, 0, (void **, size_t))                                       \
     X(pinned_free, cuMemFreeHost, 0, (void *))                                                     \
     X(copy_to_host, cuMemcpyDtoHAsync_v2, 0, (void *, uint64_t, size_t, void *))                   \

@@ -141,8 +141,8 @@ static int allocate(const tkt_driver *driver, takt_device_timers *timers)
     uint64_t address = 0;
     int result = driver->memory_alloc(&address, timers->bytes);
     timers->pool = (takt_device_pool *)(uintptr_t)address;
-    if (result == TKT_CUDA_SUCCESS) /* of the segments only the tickets must not look like ones */
-        result = driver->memory_zero(address, 0, timers->bytes);
+    if (result == TKT_CUDA_SUCCESS)
+        result = driver->memory_zero(address, 0, timers->bytes, NULL);
     for (uint32_t i = 0; i < TKT_TIMER_READS && result == TKT_CUDA_SUCCESS; i++) {
         result = driver->pinned_alloc(&timers->reads[i].memory, timers->bytes);
         timers->reads[i].event = tkt_event_take(driver, &timers->context, false);

@@ -68,23 +68,35 @@ typedef struct tkt_phase_batch {
     TKT_ARRAY_OF(takt_device_record) records;
 } tkt_phase_batch;
 
-/* Cycles of a record; all 40 bits are 1 if it lasted longer. */
 static inline uint64_t tkt_record_cycles(const takt_device_record *record)
 {
-    uint64_t high = record->cycles_high & 0xFFu;
-    return high == 0xFFu ? (UINT64_C(1) << 40) - 1 : high << 32 | record->cycles_low;
+    uint64_t end = record->start >> 56 << 40 | (uint64_t)(record->rest & 0xFFu) << 32 | record->end;
+    return (end - record->start) & ((UINT64_C(1) << 48) - 1);
+}
+
+/* Cycles from the lane's begin to the record's; 0 for one before it, which is not possible. */
+static inline uint64_t tkt_record_start(const takt_device_record *record, uint64_t lane_clock)
+{
+    int64_t start = (int64_t)((record->start - lane_clock) << 8) >> 8;
+    return start > 0 ? (uint64_t)start : 0;
+}
+
+/* Whether the kernel has written it. */
+static inline bool tkt_record_is_written(const takt_device_record *record)
+{
+    return (record->rest >> 8 & 0xFFu) != 0;
 }
 
 /* Number of its phase; UINT32_MAX for one out of range, also of a record that is not one. */
 static inline uint32_t tkt_record_phase(const takt_device_record *record, uint32_t phase_count)
 {
-    uint32_t phase = (record->cycles_high >> 8 & 0xFFu) - 1;
+    uint32_t phase = (record->rest >> 8 & 0xFFu) - 1;
     return phase < phase_count ? phase : UINT32_MAX;
 }
 
 static inline uint32_t tkt_record_iteration(const takt_device_record *record)
 {
-    return record->cycles_high >> 16;
+    return record->rest >> 16;
 }
 
 /* Sets whether some window records, and whether one still needs batches: also ended windows that

@@ -1,10 +1,10 @@
-/* Reading timers inside kernels back. A read enqueues two copies on the program's stream: the pool
- * to pinned memory, then the count of tickets to the pool's base, which empties the pool. An event
- * behind them says when the first copy is there. Whoever steps, reads or seals looks at the event,
- * and makes a batch of the copy.
+/* Reading timers inside kernels back. A read enqueues on the program's stream a copy of the pool to
+ * pinned memory; then it empties the pool: the segments become 0, and the count of tickets becomes
+ * the pool's base. An event behind all this says when the copy is there. Whoever steps, reads or
+ * seals looks at the event, and makes a batch of the copy.
  *
- * Tickets show every loss: a lane without room takes one too, and tickets taken between the two
- * copies are missing between one read's count and the next one's base. */
+ * Tickets show every loss: a lane without room takes one too, and tickets taken after the copy are
+ * missing between one read's count and the next one's base. */
 #include "cuda/timers.h"
 
 #include "base/clock.h"
@@ -155,9 +155,19 @@ static uint64_t later_moment(uint64_t a, uint64_t b)
     return a == 0 || (b && (int32_t)((uint32_t)b - (uint32_t)a) > 0) ? b : a;
 }
 
-static bool add_lane(tkt_phase_batch *batch, const takt_device_segment *segment, uint32_t records)
+/* How many records the lane has written. Only a lane that had more than `room` tells. */
+static uint32_t written_records(const takt_device_segment *segment, uint32_t room)
 {
-    uint32_t count = segment->count < records ? segment->count : records;
+    const takt_device_record *records = (const void *)(segment + 1);
+    uint32_t count = segment->count > room ? room : 0;
+    while (count < room && tkt_record_is_written(&records[count]))
+        count++;
+    return count;
+}
+
+static bool add_lane(tkt_phase_batch *batch, const takt_device_segment *segment, uint32_t room)
+{
+    uint32_t count = written_records(segment, room);
     size_t first = batch->records.count;
     tkt_phase_lane *lane = TKT_ARRAY_ADD(&batch->lanes);
     if (!lane)
@@ -168,6 +178,7 @@ static bool add_lane(tkt_phase_batch *batch, const takt_device_segment *segment,
     }
     *lane =
         (tkt_phase_lane){.head = *segment, .first_record = (uint32_t)first, .record_count = count};
+    lane->head.count = segment->count > count ? segment->count : count;
     tkt_view_launch(segment->view, lane);
     lane->after = later_moment(lane->after, batch->timers->heard);
     if (count)
@@ -176,18 +187,30 @@ static bool add_lane(tkt_phase_batch *batch, const takt_device_segment *segment,
     return true;
 }
 
+static size_t stride_of(const takt_device_timers *timers)
+{
+    return sizeof(takt_device_segment) + timers->options.records * sizeof(takt_device_record);
+}
+
+/* How many slots have lanes. */
+static uint64_t used_slots(const takt_device_timers *timers, const takt_device_pool *pool)
+{
+    uint64_t taken = pool->taken - pool->base;
+    return taken < timers->options.blocks ? taken : timers->options.blocks;
+}
+
 /* A slot without its ticket belongs to a lane that had not begun to write. */
 static void add_lanes(tkt_phase_batch *batch, const takt_device_pool *pool)
 {
-    const takt_device_timers_options *options = &batch->timers->options;
-    size_t stride = sizeof(takt_device_segment) + options->records * sizeof(takt_device_record);
-    uint64_t taken = pool->taken - pool->base;
-    uint64_t used = taken < options->blocks ? taken : options->blocks;
-    batch->lost_lanes += taken - used;
+    const takt_device_timers *timers = batch->timers;
+    size_t stride = stride_of(timers);
+    uint64_t used = used_slots(timers, pool);
+    batch->lost_lanes += pool->taken - pool->base - used;
     for (uint64_t i = 0; i < used; i++) {
         const takt_device_segment *segment =
-            (const void *)((const char *)(pool + 1) + (size_t)i * stride);
-        if (segment->ticket != pool->base + i + 1 || !add_lane(batch, segment, options->records))
+            (const void *)((const char *)(pool + 1) + i * stride);
+        if (segment->ticket != pool->base + i + 1 ||
+            !add_lane(batch, segment, timers->options.records))
             batch->lost_lanes++;
     }
 }
@@ -283,12 +306,15 @@ void tkt_timers_step(void)
 
 /* ---- Reading --------------------------------------------------------------------------------- */
 
-/* Not through tkt_driver_begin(): the copies are the program's, and stand in its recording. */
+/* Not through tkt_driver_begin(): all this is the program's, and stands in its recording. */
 static int enqueue(const tkt_driver *driver, const takt_device_timers *timers,
                    const tkt_timer_read *read, void *stream)
 {
     uint64_t pool = (uintptr_t)timers->pool;
+    uint64_t head = sizeof(takt_device_pool);
     int result = driver->copy_to_host(read->memory, pool, timers->bytes, stream);
+    if (result == TKT_CUDA_SUCCESS)
+        result = driver->memory_zero(pool + head, 0, timers->bytes - head, stream);
     if (result == TKT_CUDA_SUCCESS)
         result = driver->copy_on_device(pool + offsetof(takt_device_pool, base),
                                         pool + offsetof(takt_device_pool, taken), sizeof(uint64_t),
@@ -318,6 +344,7 @@ static takt_status read_host(takt_device_timers *timers)
 {
     takt_device_pool *pool = timers->pool;
     make_batch(timers, pool, &(tkt_timer_read){.begin_ns = takt_now_ns()});
+    memset(pool + 1, 0, used_slots(timers, pool) * stride_of(timers));
     __atomic_store_n(&pool->base, pool->taken, __ATOMIC_RELAXED);
     return TAKT_OK;
 }

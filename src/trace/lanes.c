@@ -60,8 +60,7 @@ static uint64_t extent_of(const tkt_phase_batch *batch, const tkt_phase_lane *la
     uint64_t last = 0;
     for (uint32_t i = 0; i < lane->record_count; i++) {
         const takt_device_record *record = &batch->records.items[lane->first_record + i];
-        uint64_t start = record->start - lane->head.clock;
-        uint64_t end = start > INT64_MAX ? 0 : start + tkt_record_cycles(record);
+        uint64_t end = tkt_record_start(record, lane->head.clock) + tkt_record_cycles(record);
         last = end > last ? end : last;
     }
     return last;
@@ -167,12 +166,10 @@ static uint32_t phase_name(fill *f, const takt_device_timers *timers, uint32_t p
     return f->names[phase] - 1;
 }
 
-/* Starts are counted from the lane's begin; one before it is not possible. */
 static void add_record(fill *f, const tkt_phase_batch *batch, const tkt_phase_lane *lane,
                        const takt_device_record *record)
 {
     uint32_t phase = tkt_record_phase(record, batch->timers->phase_count);
-    uint64_t start = record->start - lane->head.clock;
     if (phase == UINT32_MAX) {
         f->trace->losses[TAKT_LOSS_PHASE_NUMBER]++;
         return;
@@ -180,7 +177,7 @@ static void add_record(fill *f, const tkt_phase_batch *batch, const tkt_phase_la
     tkt_phase_record *to = TKT_ARRAY_ADD(&f->trace->phase_records);
     f->is_short |= !to;
     if (to)
-        *to = (tkt_phase_record){.start_cycles = start > INT64_MAX ? 0 : start,
+        *to = (tkt_phase_record){.start_cycles = tkt_record_start(record, lane->head.clock),
                                  .cycles = tkt_record_cycles(record),
                                  .name = phase_name(f, batch->timers, phase),
                                  .iteration = tkt_record_iteration(record)};

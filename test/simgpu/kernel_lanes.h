@@ -29,10 +29,15 @@ static inline void end_phase(takt_device_view view, takt_device_segment *segment
                              uint32_t begin, uint32_t cycles, uint32_t iteration)
 {
     takt_device_record *records = (void *)(segment + 1);
-    uint32_t at = segment->count++;
+    uint64_t start = segment->clock + begin, end = start + cycles;
+    uint32_t at = 0;
+    while (at < view.records && records[at].rest)
+        at++;
     if (at < view.records)
-        records[at] = (takt_device_record){segment->clock + begin, cycles,
-                                           iteration << 16 | (phase + 1) << 8};
+        records[at] = (takt_device_record){
+            start, (uint32_t)end, iteration << 16 | (phase + 1) << 8 | (uint32_t)(end >> 32)};
+    else
+        segment->count = (segment->count ? segment->count : at) + 1;
 }
 
 /* The device's timer counts Unix time. */

@@ -163,6 +163,27 @@ TEST(steps_read_on_the_programs_stream)
     takt_device_timers_destroy(timers);
 }
 
+/* A lane with fewer records than the one that had its place before. */
+TEST(a_read_leaves_no_records_behind)
+{
+    uint64_t cycles[2 * 4];
+    takt_device_timers_options options = small();
+    options.always = true;
+    make_timers(options);
+    takt_device_view view = takt_device_timers_view(timers);
+    for (uint32_t count = 3; count > 0; count--) {
+        takt_device_segment *segment = attach(view, 0, unix_ns());
+        for (uint32_t i = 0; i < count; i++)
+            end_phase(view, segment, SECOND, 0, 10 * count, i);
+        assert_int_equal(takt_device_timers_read(timers, stream), TAKT_OK);
+        check(cuStreamSynchronize(stream));
+        assert_int_equal(takt_device_timers_copy(timers, 0, 4, cycles), TAKT_OK);
+        for (uint32_t i = 0; i < 4; i++)
+            assert_int_equal(cycles[SECOND * 4 + i], i < count ? 10 * count : 0);
+    }
+    takt_device_timers_destroy(timers);
+}
+
 /* A busy stream: reads beyond two do nothing, and what they would have copied stays. */
 TEST(reads_never_wait_and_lose_nothing)
 {

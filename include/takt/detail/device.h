@@ -69,26 +69,37 @@ TAKT_DEVICE_INLINE uint64_t takt_device_any(void)
     return any;
 }
 
-/* Writes the record, if it has room, and the count: a thread that returns early leaves its segment
- * whole. Only the stores depend on predicates: a branch, or values that wait for one, would take
- * longer than all the rest. */
+/* The upper half of a record's start, and its `rest`, each in one instruction. */
+TAKT_DEVICE_INLINE uint32_t takt_device_start(uint32_t start_high, uint32_t end_high)
+{
+    return __byte_perm(start_high, end_high, 0x5210);
+}
+
+TAKT_DEVICE_INLINE uint32_t takt_device_rest(uint32_t word, uint32_t end_high)
+{
+    return __byte_perm(word, end_high, 0x3214);
+}
+
+/* Writes the record, or the count if the record has no room. Only the stores depend on predicates:
+ * a branch, or values that wait for one, would take longer than all the rest. For a thread that
+ * does not record, `records` is 0: no count is below it, and none above 0 - 1. */
 TAKT_DEVICE_INLINE void takt_device_store(takt_device_segment *segment, uint32_t at,
-                                          uint32_t records, uint64_t start, uint32_t low,
-                                          uint32_t high)
+                                          uint32_t records, uint64_t start, uint32_t end,
+                                          uint32_t rest)
 {
     uint64_t head = __cvta_generic_to_global(segment);
     uint64_t to =
         head + sizeof(takt_device_segment) + static_cast<uint64_t>(at) * sizeof(takt_device_record);
     asm volatile("{\n\t"
-                 ".reg .pred records, has_room;\n\t"
-                 "setp.ne.u32 records, %1, 0;\n\t"
+                 ".reg .pred has_room, has_none;\n\t"
                  "setp.lt.u32 has_room, %0, %1;\n\t"
-                 "@records st.global.u32 [%2 + %9], %3;\n\t"
-                 "@has_room st.global.v4.u32 [%4], {%5, %6, %7, %8};\n\t"
+                 "setp.gt.u32 has_none, %0, %2;\n\t"
+                 "@has_room st.global.v4.u32 [%5], {%6, %7, %8, %9};\n\t"
+                 "@has_none st.global.u32 [%4 + %10], %3;\n\t"
                  "}" ::"r"(at),
-                 "r"(records), "l"(head), "r"(at + 1), "l"(to), "r"(static_cast<uint32_t>(start)),
-                 "r"(static_cast<uint32_t>(start >> 32)), "r"(low), "r"(high),
-                 "n"(offsetof(takt_device_segment, count)));
+                 "r"(records), "r"(records - 1), "r"(at + 1), "l"(head), "l"(to),
+                 "r"(static_cast<uint32_t>(start)), "r"(static_cast<uint32_t>(start >> 32)),
+                 "r"(end), "r"(rest), "n"(offsetof(takt_device_segment, count)));
 }
 
 /* Fills in the block and the thread's lane. True if this thread records for its lane. */
@@ -138,19 +149,28 @@ TAKT_DEVICE_INLINE uint64_t takt_device_any(void)
     return 0;
 }
 
+TAKT_DEVICE_INLINE uint32_t takt_device_start(uint32_t start_high, uint32_t end_high)
+{
+    return (start_high & 0x00FFFFFFu) | (end_high << 16 & 0xFF000000u);
+}
+
+TAKT_DEVICE_INLINE uint32_t takt_device_rest(uint32_t word, uint32_t end_high)
+{
+    return (word & 0xFFFFFF00u) | (end_high & 0xFFu);
+}
+
 TAKT_DEVICE_INLINE void takt_device_store(takt_device_segment *segment, uint32_t at,
-                                          uint32_t records, uint64_t start, uint32_t low,
-                                          uint32_t high)
+                                          uint32_t records, uint64_t start, uint32_t end,
+                                          uint32_t rest)
 {
     takt_device_record *to = reinterpret_cast<takt_device_record *>(segment + 1);
-    if (records == 0)
-        return;
     if (at < records) {
         to[at].start = start;
-        to[at].cycles_low = low;
-        to[at].cycles_high = high;
+        to[at].end = end;
+        to[at].rest = rest;
+    } else if (records != 0) {
+        segment->count = at + 1;
     }
-    segment->count = at + 1;
 }
 
 /* In host code the caller counts lanes as blocks. */
@@ -189,7 +209,6 @@ TAKT_DEVICE_COLD takt_device_segment *takt_device_attach(takt_device_view view)
     segment->block = view.block;
     segment->lane = view.lane;
     segment->sm = takt_device_sm();
-    segment->count = 0;
     segment->global = takt_device_global();
     segment->clock = takt_device_clock();
     return segment;
@@ -209,23 +228,23 @@ TAKT_DEVICE_INLINE bool takt_device_is_on(takt_device_view &view)
     return view.pool != nullptr;
 }
 
-/* The upper half of a record of this phase, and the bit TAKT_DEVICE_OPEN; 255 stands for all
- * numbers that do not fit. */
+/* takt_device_record.rest for this phase, with TAKT_DEVICE_OPEN in place of bits of the clock; 255
+ * stands for all numbers that do not fit. */
 TAKT_DEVICE_INLINE uint32_t takt_device_word(const takt_device_view &view, uint32_t phase)
 {
     return view.iteration | TAKT_DEVICE_OPEN |
            ((phase < TAKT_DEVICE_NO_PHASE ? phase : TAKT_DEVICE_NO_PHASE) + 1) << 8;
 }
 
-/* The upper half of the sum is the record's, unless the phase took longer than records can say. */
+/* Nothing is subtracted here: to put bits of the clock together takes fewer instructions. */
 TAKT_DEVICE_INLINE void takt_device_record_phase(takt_device_view &view, uint64_t start,
                                                  uint32_t word, uint64_t end)
 {
-    uint32_t upper = word - TAKT_DEVICE_OPEN;
-    uint64_t sum = end - start + (static_cast<uint64_t>(upper) << 32);
-    uint32_t apart = static_cast<uint32_t>(end >> 32) - static_cast<uint32_t>(start >> 32);
-    takt_device_store(view.segment, view.count, view.records, start, static_cast<uint32_t>(sum),
-                      apart < 256u ? static_cast<uint32_t>(sum >> 32) : upper | 255u);
+    uint32_t end_high = static_cast<uint32_t>(end >> 32);
+    uint64_t start_high = takt_device_start(static_cast<uint32_t>(start >> 32), end_high);
+    takt_device_store(view.segment, view.count, view.records,
+                      static_cast<uint32_t>(start) | start_high << 32, static_cast<uint32_t>(end),
+                      takt_device_rest(word, end_high));
     view.count++;
 }
 
