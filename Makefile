@@ -583,6 +583,7 @@ gpu-built: $(gpu_programs) $(cu_samples) $(BIN)/samples/sph
 kit_programs := $(gpu_programs) $(cu_samples) $(BIN)/samples/sph
 gpu-kit:
 	@$(if $(toolkit),,echo 'make $@ needs nvcc: set CUDA_HOME' >&2 && exit 1)
+	@rm -f $(B)/gpu-kit.tar.gz # it names the commit
 	@+$(again) gpu-kit-built
 
 gpu-kit-built: $(B)/gpu-kit.tar.gz

@@ -16,8 +16,8 @@
  * `timers` is an lvalue of type takt_device_view; phases are numbers below the count of names given
  * to takt_device_timers_create(). Only lanes record (see takt/device.h); other threads read the
  * clock, but store nothing. No thread waits for another, so macros may stand in divergent code. The
- * first use on a lane takes a segment with one atomic addition; recording a phase takes two plain
- * stores. Let the first macro stand outside of loops and branches: then later ones in the function
+ * first use on a lane takes a segment with one atomic addition; recording a phase takes one plain
+ * store. Let the first macro stand outside of loops and branches: then later ones in the function
  * do not ask again for the segment.
  *
  * Cycles come from the clock of the lane's SM. Clocks of different SMs cannot be compared: Takt
