@@ -227,7 +227,7 @@ hot := $(filter-out $(patsubst %,src/record/%.c,addresses control fold_named fol
     $(addprefix base/,clock containers histogram text writer) \
     $(addprefix cuda/,callback decode decode_names decode_other store) \
     $(addprefix trace/,calls devices model_finish model_fold nest order read_common seal) \
-    $(addprefix export/,chrome_event chrome_span perfetto_device perfetto_event))
+    $(addprefix export/,chrome_event chrome_span perfetto_device perfetto_event) summary/owners)
 rare := $(filter-out $(hot), \
     $(wildcard $(patsubst %,src/%/*.c,base config cuda nvtx profiler record report)))
 smallest := $(if $(shell $(CC) -Oz -E -x c /dev/null 2>/dev/null && echo yes),-Oz,-Os)

@@ -221,17 +221,14 @@ static void add_memory_facts(tkt_document *document)
 }
 
 static void add_device_facts(tkt_document *document, const tkt_device_uses *uses,
-                             const tkt_copies *copies)
+                             const tkt_copying *copying)
 {
-    uint64_t bytes = 0;
-    for (size_t i = 0; i < copies->count; i++)
-        bytes += copies->items[i].bytes;
     if (uses->count > 0)
         tkt_document_add_fact(document, "self_cuda_total_ns", "Self CUDA time total", TKT_CELL_TIME,
                               (tkt_cell){.u = uses->total_ns});
-    if (copies->count > 0)
+    if (copying->count > 0)
         tkt_document_add_fact(document, "copied_bytes", "Copied", TKT_CELL_BYTES,
-                              (tkt_cell){.u = bytes});
+                              (tkt_cell){.u = copying->bytes});
 }
 
 static void add_facts(tkt_document *document, const tkt_scopes *scopes, uint64_t activities)
@@ -276,14 +273,13 @@ static takt_status show(tkt_document *document, const tkt_advice_basis *basis)
     if (status == TAKT_OK && has_steps)
         status = tkt_show_steps_table(document, basis->uses);
     add_facts(document, basis->scopes, activities);
-    add_device_facts(document, basis->uses, basis->copies);
+    add_device_facts(document, basis->uses, &basis->gaps->copying);
     return status == TAKT_OK ? tkt_show_advice(document, basis) : status;
 }
 
 /* Computes everything that the page and its advice need. */
 static takt_status find_basis(const takt_trace *trace, tkt_scopes *scopes, tkt_device_uses *uses,
-                              tkt_copies *copies, const tkt_gaps **gaps, tkt_named_list *kernels,
-                              tkt_phases *phases)
+                              const tkt_gaps **gaps, tkt_named_list *kernels, tkt_phases *phases)
 {
     takt_status status = trace->memory_events.count > 0 ? tkt_scopes_memory(trace, scopes)
                                                         : tkt_scopes_sums(trace, scopes);
@@ -291,8 +287,6 @@ static takt_status find_basis(const takt_trace *trace, tkt_scopes *scopes, tkt_d
         status = tkt_trace_gaps(trace, gaps);
     if (status == TAKT_OK)
         status = tkt_device_uses_of(trace, uses);
-    if (status == TAKT_OK)
-        status = tkt_copies_of(trace, copies);
     if (status == TAKT_OK)
         status = tkt_kernels_of(trace, TKT_BY_NAME, kernels);
     if (status == TAKT_OK)
@@ -307,19 +301,15 @@ takt_status tkt_show_summary(tkt_document *document, const takt_report_options *
     const tkt_gaps *gaps = &none;
     tkt_scopes scopes = {0};
     tkt_device_uses uses = {0};
-    tkt_copies copies = {0};
     tkt_named_list kernels = {0};
     tkt_phases phases = {0};
     document->is_page = true;
     document->nothing = "No scopes";
-    takt_status status =
-        find_basis(document->trace, &scopes, &uses, &copies, &gaps, &kernels, &phases);
+    takt_status status = find_basis(document->trace, &scopes, &uses, &gaps, &kernels, &phases);
     if (status == TAKT_OK)
-        status =
-            show(document, &(tkt_advice_basis){&scopes, &uses, &copies, gaps, &kernels, &phases});
+        status = show(document, &(tkt_advice_basis){&scopes, &uses, gaps, &kernels, &phases});
     tkt_phases_fini(&phases);
     tkt_named_fini(&kernels);
-    TKT_ARRAY_FREE(&copies);
     TKT_ARRAY_FREE(&uses);
     tkt_scopes_fini(&scopes);
     return status;

@@ -3,7 +3,6 @@
 #ifndef TKT_SUMMARY_ADVICE_H
 #define TKT_SUMMARY_ADVICE_H
 
-#include "summary/activities.h"
 #include "summary/device.h"
 #include "summary/gaps.h"
 #include "summary/named.h"
@@ -78,7 +77,6 @@ typedef struct tkt_advice {
 typedef struct tkt_advice_basis {
     const tkt_scopes      *scopes; /* by name, with bytes of memory */
     const tkt_device_uses *uses;
-    const tkt_copies      *copies;
     const tkt_gaps        *gaps; /* empty for a trace without spans */
     const tkt_named_list  *kernels; /* by name */
     const tkt_phases      *phases;

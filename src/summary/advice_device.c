@@ -189,30 +189,13 @@ void tkt_advise_idle_step(tkt_advising *a, tkt_advice *advice)
 
 /* ======== Copies ======== */
 
-static void add_pageable(const tkt_copies *copies, tkt_advice *out)
-{
-    for (size_t i = 0; i < copies->count; i++) {
-        const tkt_copy_total *copy = &copies->items[i];
-        if (copy->source != TAKT_MEMORY_PAGEABLE && copy->target != TAKT_MEMORY_PAGEABLE)
-            continue;
-        out->count += copy->count;
-        out->other += copy->bytes;
-        out->time_ns += copy->time_ns;
-    }
-}
-
-static uint64_t copying_ns(const tkt_copies *copies)
-{
-    uint64_t sum_ns = 0;
-    for (size_t i = 0; i < copies->count; i++)
-        sum_ns += copies->items[i].time_ns;
-    return sum_ns;
-}
-
 bool tkt_advise_pageable(tkt_advising *a, tkt_advice *out)
 {
-    *out = (tkt_advice){.kind = TKT_ADVICE_PAGEABLE};
-    add_pageable(a->known->copies, out);
+    const tkt_copying *copying = &a->known->gaps->copying;
+    *out = (tkt_advice){.kind = TKT_ADVICE_PAGEABLE,
+                        .count = copying->pageable_count,
+                        .other = copying->pageable_bytes,
+                        .time_ns = copying->pageable_ns};
     if (out->time_ns == 0 || out->other < PAGEABLE_BYTES)
         return false;
     out->share = (double)out->time_ns / (double)a->known->uses->total_ns;
@@ -223,9 +206,8 @@ bool tkt_advise_pageable(tkt_advising *a, tkt_advice *out)
 /* Copies that are slow because of pageable memory are told by the rule above. */
 bool tkt_advise_copies(tkt_advising *a, tkt_advice *out)
 {
-    tkt_advice pageable = {0};
-    add_pageable(a->known->copies, &pageable);
-    if (pageable.time_ns > copying_ns(a->known->copies) / 2)
+    const tkt_copying *copying = &a->known->gaps->copying;
+    if (copying->pageable_ns > copying->ns / 2)
         return false;
     for (size_t i = 0; i < a->known->gaps->idles.count; i++) {
         const tkt_idle *row = &a->known->gaps->idles.items[i];

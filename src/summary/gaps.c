@@ -276,6 +276,25 @@ static bool is_of_steps(const takt_trace *trace, const tkt_activity *activity)
            launched_ns < trace->steps.items[count - 1].end_ns;
 }
 
+static void add_copy(sweep *s, tkt_idle *idle, const tkt_activity *activity)
+{
+    idle->copies++;
+    if (activity->shape == TKT_NO_SHAPE)
+        return;
+    const tkt_shape *shape = &s->trace->shapes.items[activity->shape];
+    uint64_t ns = activity->end_ns - activity->begin_ns;
+    tkt_copying *copying = &s->result->copying;
+    idle->copied_bytes += shape->bytes;
+    copying->count++;
+    copying->bytes += shape->bytes;
+    copying->ns += ns;
+    if (shape->source != TAKT_MEMORY_PAGEABLE && shape->target != TAKT_MEMORY_PAGEABLE)
+        return;
+    copying->pageable_count++;
+    copying->pageable_bytes += shape->bytes;
+    copying->pageable_ns += ns;
+}
+
 /* Adds what only rows of devices have. */
 static void add_to_device(sweep *s, row *r, const tkt_activity *activity)
 {
@@ -288,9 +307,7 @@ static void add_to_device(sweep *s, row *r, const tkt_activity *activity)
                                               clip(s, activity->end_ns));
         return;
     }
-    r->idle.copies++;
-    if (activity->shape != TKT_NO_SHAPE)
-        r->idle.copied_bytes += s->trace->shapes.items[activity->shape].bytes;
+    add_copy(s, &r->idle, activity);
 }
 
 static void visit(void *user, const tkt_activity *activity)

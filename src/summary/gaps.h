@@ -76,6 +76,16 @@ typedef struct tkt_gap_list {
     TKT_ARRAY(tkt_gap); /* longest first */
 } tkt_gap_list;
 
+/* Copies of all devices whose size is known. */
+typedef struct tkt_copying {
+    uint64_t count;
+    uint64_t bytes;
+    uint64_t ns;             /* sum of their durations */
+    uint64_t pageable_count; /* of these: from or to pageable memory */
+    uint64_t pageable_bytes;
+    uint64_t pageable_ns;
+} tkt_copying;
+
 typedef struct tkt_gaps {
     TKT_ARRAY_OF(tkt_idle) idles;        /* each device, followed by its streams */
     TKT_ARRAY_OF(tkt_idle_scope) scopes; /* sorted by device, then longest first */
@@ -85,6 +95,7 @@ typedef struct tkt_gaps {
     tkt_gap_list device_gaps;
     uint64_t step_ns; /* sum of the durations of devices' activities, without those known to be
                        * launched outside of the recorded steps */
+    tkt_copying copying;
 } tkt_gaps; /* starts as {0} */
 
 /* Number of gaps of streams, and of devices, that tkt_trace_gaps() keeps. */

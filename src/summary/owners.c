@@ -162,6 +162,15 @@ static void add_memory(adding *c, const tkt_memory_event *event)
     }
 }
 
+#define AHEAD 8 /* the spans of allocations lie far apart */
+
+/* A macro: gcc takes a function that only prefetches for one that does nothing. */
+#define FETCH_SPAN(trace, event)                                                                   \
+    do {                                                                                           \
+        if ((event)->track != TKT_NO_TRACK && (event)->span != TKT_NO_SPAN)                        \
+            __builtin_prefetch(&(trace)->tracks.items[(event)->track].spans.items[(event)->span]); \
+    } while (0)
+
 takt_status tkt_scopes_add_events(const takt_trace *trace, const tkt_groups *groups,
                                   bool with_activities, tkt_scopes *scopes)
 {
@@ -170,8 +179,11 @@ takt_status tkt_scopes_add_events(const takt_trace *trace, const tkt_groups *gro
     if (!c.states)
         return TAKT_NO_MEMORY;
     takt_status status = with_activities ? add_activities(&c) : TAKT_OK;
-    for (size_t i = 0; i < trace->memory_events.count; i++)
+    for (size_t i = 0; i < trace->memory_events.count; i++) {
+        if (i + AHEAD < trace->memory_events.count)
+            FETCH_SPAN(trace, &trace->memory_events.items[i + AHEAD]);
         add_memory(&c, &trace->memory_events.items[i]);
+    }
     tkt_free(c.states);
     return status;
 }

@@ -208,18 +208,20 @@ typedef struct parts {
     size_t count;
 } parts;
 
-static size_t part_of(const parts *p, const tkt_activity *activity)
+static size_t part_of(const parts *p, uint64_t ns)
 {
-    return (size_t)((activity->begin_ns - p->begin_ns) >> p->shift);
+    return (size_t)((ns - p->begin_ns) >> p->shift);
 }
 
-static bool find_parts(const tkt_activity *items, size_t count, parts *out)
+/* Copies the begins, so that the passes that follow read an eighth of the memory. False if they are
+ * in order already. */
+static bool find_parts(const tkt_activity *items, size_t count, uint64_t *begins, parts *out)
 {
     uint64_t end_ns = 0;
     bool is_ordered = true;
     *out = (parts){.begin_ns = UINT64_MAX};
     for (size_t i = 0; i < count; i++) {
-        uint64_t ns = items[i].begin_ns;
+        uint64_t ns = begins[i] = items[i].begin_ns;
         is_ordered = is_ordered && ns >= end_ns;
         end_ns = ns > end_ns ? ns : end_ns;
         out->begin_ns = ns < out->begin_ns ? ns : out->begin_ns;
@@ -232,64 +234,59 @@ static bool find_parts(const tkt_activity *items, size_t count, parts *out)
 
 /* Turns the number of activities in each part into the part's first place. False if a part is too
  * large for insertion sort. */
-static bool add_counts(uint32_t *begins, const parts *p)
+static bool add_counts(uint32_t *firsts, const parts *p)
 {
     uint32_t sum = 0;
     uint32_t largest = 0;
     for (size_t i = 0; i < p->count; i++) {
-        uint32_t count = begins[i];
+        uint32_t count = firsts[i];
         largest = count > largest ? count : largest;
-        begins[i] = sum;
+        firsts[i] = sum;
         sum += count;
     }
     return largest <= LARGEST_PART;
 }
 
-#define AHEAD 16 /* prefetch so far ahead: the processor cannot predict the order */
-
 /* An insertion sort. */
-static void sort_places(const tkt_activity *items, size_t count, uint32_t *places)
+static void sort_places(const uint64_t *begins, size_t count, uint32_t *places)
 {
     uint64_t last_ns = 0; /* the latest begin so far */
     for (size_t i = 0; i < count; i++) {
         uint32_t place = places[i];
-        uint64_t ns = items[place].begin_ns;
+        uint64_t ns = begins[place];
         size_t to = i;
-        if (i + AHEAD < count)
-            __builtin_prefetch(&items[places[i + AHEAD]]);
         if (ns >= last_ns) {
             last_ns = ns;
             continue;
         }
-        for (; to > 0 && items[places[to - 1]].begin_ns > ns; to--)
+        for (; to > 0 && begins[places[to - 1]] > ns; to--)
             places[to] = places[to - 1];
         places[to] = place;
     }
 }
 
-static bool fill_parts(const tkt_activity *items, size_t count, const parts *p, uint32_t *begins,
+static bool fill_parts(const uint64_t *begins, size_t count, const parts *p, uint32_t *firsts,
                        uint32_t *places)
 {
     for (size_t i = 0; i < count; i++)
-        begins[part_of(p, &items[i])]++;
-    if (!add_counts(begins, p))
+        firsts[part_of(p, begins[i])]++;
+    if (!add_counts(firsts, p))
         return false;
     for (size_t i = 0; i < count; i++)
-        places[begins[part_of(p, &items[i])]++] = (uint32_t)i;
+        places[firsts[part_of(p, begins[i])]++] = (uint32_t)i;
     return true;
 }
 
 /* Issue order is nearly the order of begins, but streams lag behind each other. A merge sort would
  * pay for many short runs. Here, the parts fill nearly in order, and activities that are still out
  * of order lie close together. False: use the merge sort instead. */
-static bool order_by_parts(const tkt_activity *items, size_t count, const parts *p,
-                           uint32_t *places)
+static bool order_by_parts(const uint64_t *begins, size_t count, const parts *p, uint32_t *places)
 {
-    uint32_t *begins = tkt_alloc_zeroed(p->count * sizeof *begins);
-    bool is_even = begins && fill_parts(items, count, p, begins, places);
-    tkt_free(begins);
+    uint32_t *firsts = tkt_alloc_zeroed(p->count * sizeof *firsts);
+    bool is_even = firsts && fill_parts(begins, count, p, firsts, places);
+    tkt_free(firsts);
     if (is_even)
-        sort_places(items, count, places);
+        sort_places(begins, count, places);
     return is_even;
 }
 
@@ -297,11 +294,15 @@ static bool order_by_parts(const tkt_activity *items, size_t count, const parts 
 static takt_status find_order(tkt_activity *items, size_t count, uint32_t **places)
 {
     parts p;
+    uint64_t *begins = tkt_alloc((count + 1) * sizeof *begins);
+    bool is_done = begins && !find_parts(items, count, begins, &p);
     *places = NULL;
-    if (!find_parts(items, count, &p))
-        return TAKT_OK;
-    *places = tkt_alloc(count * sizeof **places);
-    if (*places && order_by_parts(items, count, &p, *places))
+    if (begins && !is_done) {
+        *places = tkt_alloc(count * sizeof **places);
+        is_done = *places && order_by_parts(begins, count, &p, *places);
+    }
+    tkt_free(begins);
+    if (is_done)
         return TAKT_OK;
     tkt_free(*places);
     return tkt_order_find(&(tkt_order_items){items, count, sizeof *items, 0}, places);
