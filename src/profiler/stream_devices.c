@@ -33,7 +33,7 @@ static bool is_in_window(const taking *t, uint64_t time_ns)
 
 static bool is_ours(const taking *t, const tkt_stored_activity *from)
 {
-    if (t->last_correlation == TKT_NO_CALL_HEARD)
+    if (from->correlation == 0 || t->last_correlation == TKT_NO_CALL_HEARD)
         return is_in_window(t, tkt_clock_map_ns(&t->map, from->begin));
     return from->correlation > t->window->devices.first_correlation &&
            from->correlation <= t->last_correlation;
@@ -136,7 +136,7 @@ static void add_activity(taking *t, const tkt_stored_activity *from, uint32_t sh
 static void take_activity(taking *t, const tkt_stored_activity *from)
 {
     const tkt_wish *wish = &t->window->wish;
-    bool is_node = from->graph && wish->whole_graphs;
+    bool is_node = from->graph && from->correlation && wish->whole_graphs;
     if (!is_ours(t, from) ||
         (!is_node && !(t->store->shapes.items[from->shape].filter & wish->devices)))
         return;

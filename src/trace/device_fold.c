@@ -330,9 +330,10 @@ static void add_activity(tkt_device_fold *sums, tkt_store *store, const tkt_stor
                          uint32_t last_correlation)
 {
     const tkt_shape *shape = &store->shapes.items[from->shape];
-    if (from->correlation <= sums->first_correlation || from->correlation > last_correlation)
+    uint32_t id = from->correlation; /* 0: launched by the device */
+    if (id != 0 && (id <= sums->first_correlation || id > last_correlation))
         return;
-    if (from->graph && sums->whole_graphs && from->end)
+    if (from->graph && id != 0 && sums->whole_graphs && from->end)
         add_node(sums, store, from);
     else if (!shape->filter || (shape->filter & sums->filter) ||
              (from->graph && sums->whole_graphs))

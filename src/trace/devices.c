@@ -20,6 +20,8 @@ typedef struct join {
     tkt_call_index index;
     uint64_t begin_ns; /* of the window */
     uint64_t end_ns;
+    uint64_t work_begin_ns; /* of the devices for the window; 0: not known yet, as the next one */
+    uint64_t work_end_ns;
     uint32_t *strings;   /* string of the store -> of the trace + 1; 0: not converted yet */
     uint32_t *shapes;    /* shape of the store -> of the trace + 1; 0: not converted yet */
     uint8_t *launches;   /* by call: TKT_LAUNCHES_; cleared when an activity is found */
@@ -37,11 +39,42 @@ static bool is_in_window(const join *j, uint64_t begin_ns)
     return begin_ns >= j->begin_ns && begin_ns <= j->end_ns;
 }
 
-static bool is_ours(const join *j, uint32_t call, const tkt_stored_activity *from)
+/* Finds until when devices worked for calls before the window, and for the window's own. */
+static void find_work(join *j)
+{
+    uint64_t until = 0, until_before = 0;
+    for (const tkt_store_chunk *chunk = j->store->first; chunk; chunk = chunk->next) {
+        for (uint32_t i = 0; i < chunk->count; i++) {
+            const tkt_stored_activity *item = &chunk->items[i];
+            if (item->correlation == 0 || item->correlation > j->what->last_correlation)
+                continue;
+            until = item->end > until ? item->end : until;
+            if (item->correlation <= j->what->first_correlation && item->end > until_before)
+                until_before = item->end;
+        }
+    }
+    until = until ? tkt_clock_map_ns(&j->map, until) : 0;
+    until_before = until_before ? tkt_clock_map_ns(&j->map, until_before) : 0;
+    j->work_begin_ns = until_before > j->begin_ns ? until_before : j->begin_ns;
+    j->work_end_ns = until > j->end_ns ? until : j->end_ns;
+}
+
+/* Work that devices launch themselves, such as the body of a graph's condition, has the id of no
+ * call. It belongs to the window for which the devices worked then. */
+static bool is_in_work(join *j, uint64_t begin_ns)
+{
+    if (j->work_end_ns == 0)
+        find_work(j);
+    return begin_ns > j->work_begin_ns && begin_ns <= j->work_end_ns;
+}
+
+static bool is_ours(join *j, uint32_t call, const tkt_stored_activity *from)
 {
     uint32_t id = from->correlation;
     if (call != TKT_NO_CALL)
         return !(tkt_span_flags(tkt_call_span(j->trace, call)) & TAKT_SPAN_BEGUN_BEFORE);
+    if (id == 0)
+        return is_in_work(j, tkt_clock_map_ns(&j->map, from->begin));
     if (j->what->last_correlation == TKT_NO_CALL_HEARD)
         return is_in_window(j, tkt_clock_map_ns(&j->map, from->begin));
     return id > j->what->first_correlation && id <= j->what->last_correlation &&
@@ -156,7 +189,7 @@ static void join_activity(join *j, const tkt_stored_activity *from)
     uint32_t call = call_of(j, from);
     if (call != TKT_NO_CALL)
         j->launches[call] = TKT_LAUNCHES_NOTHING;
-    bool is_node = from->graph && j->what->whole_graphs;
+    bool is_node = from->graph && from->correlation && j->what->whole_graphs;
     if (!is_ours(j, call, from) ||
         (!is_node && !(j->store->shapes.items[from->shape].filter & j->what->filter)))
         return;

@@ -70,6 +70,8 @@ typedef struct replay {
     char composed[32]; /* "graph 5 from nodes" */
 } replay;
 
+static const char *second = "two"; /* kernel of the graphs that are made */
+
 static replay make_of(bool is_empty)
 {
     replay made;
@@ -81,7 +83,7 @@ static replay make_of(bool is_empty)
         static unsigned made_before;
         unsigned row = made_before++ % 8;
         check(cuMemsetD8Async(memory + row * sizeof host[0], 0, sizeof host[0], made.stream));
-        launch_on("two", made.stream);
+        launch_on(second, made.stream);
         check(cuMemcpyDtoHAsync_v2(host[row], memory + row * sizeof host[0], sizeof host[0],
                                    made.stream));
     }
@@ -389,6 +391,44 @@ TEST(a_summary_has_the_same_rows)
     assert_int_equal(last_trace->node_activities.count, 3);
     unmake(&before);
     unmake(&inside);
+}
+
+/* ---- Nodes that a device launches itself ----------------------------------------------------- */
+
+/* Of all scopes. */
+static uint64_t count_of(const char *name)
+{
+    uint64_t count = 0;
+    for (size_t i = 0; i < last_trace->activities.count; i++)
+        count +=
+            strcmp(tkt_trace_text(last_trace, last_trace->activities.items[i].name), name) == 0;
+    for (size_t i = 0; i < last_trace->node_activities.count; i++) {
+        const tkt_node_activity *found = &last_trace->node_activities.items[i];
+        bool is_it = strcmp(tkt_trace_text(last_trace, found->name), name) == 0;
+        count += is_it && last_trace->activities.count == 0 ? found->stats.count : 0;
+    }
+    return count;
+}
+
+/* They have no call, and so no scope, but none is missing. */
+TEST(work_without_a_call_belongs_to_the_window_in_which_it_began)
+{
+    const takt_mode modes[] = {TAKT_MODE_TRACE, TAKT_MODE_SUMMARY};
+    for (size_t i = 0; i < 2; i++) {
+        second = "by_device";
+        replay made = make();
+        second = "two";
+        run(&made, 1); /* before the window */
+        check(cuStreamSynchronize(made.stream));
+        takt_profiler *profiler = start_in_foreground(
+            (takt_profiler_options){.mode = modes[i], .graph = TAKT_GRAPH_NODE});
+        run(&made, 3);
+        stop_profiler(profiler);
+        assert_int_equal(count_of("kernel one"), 3);
+        assert_int_equal(count_of("kernel by_device"), 3);
+        assert_int_equal(loss(TAKT_LOSS_UNATTRIBUTED), 3);
+        unmake(&made);
+    }
 }
 
 TEST_MAIN(set_up, NULL)

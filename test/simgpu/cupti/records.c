@@ -458,12 +458,20 @@ static uint32_t graph_correlation(simc_session *session, uint32_t right)
     return simc_option.graph_ids == SIMC_IDS_SHIFTED ? right - 1 : right;
 }
 
+/* Nodes that a device launches itself, such as the body of a condition, have no call. */
+static bool is_by_device(const sim_record *record)
+{
+    return record->name && strstr(record->name, "by_device");
+}
+
 void simc_on_record(const sim_record *record)
 {
     for (int n = 0; n < SIMC_SESSIONS; n++) {
         sim_record written = *record;
         if (record->graph)
-            written.correlation = graph_correlation(simc_session_at(n), record->correlation);
+            written.correlation = is_by_device(record)
+                                      ? 0
+                                      : graph_correlation(simc_session_at(n), record->correlation);
         write_for(simc_session_at(n), &written);
     }
     if (record->kind == SIM_SYNC)

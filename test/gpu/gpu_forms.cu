@@ -1,0 +1,363 @@
+/* Forms of work beyond <<<>>>: kernels that cooperate, form clusters or overlap on one stream, come
+ * from a library or run in a green context; graphs with conditions, memory of their own, or new
+ * parameters; work captured while windows begin and end. Each form runs in a process of its own:
+ * all its kernels must be there, in their scope, and no capture may be disturbed. */
+#include "gpu.cuh"
+
+#include <cuda.h>
+
+#include <dlfcn.h>
+
+#include <atomic>
+#include <thread>
+
+namespace
+{
+
+const int times = 20;
+const int missing = 77; /* of a mode: this driver, toolkit or device has no such thing */
+
+/* A function that older libraries, and the stand-ins, lack. */
+#define FIND(name)                                                                                 \
+    auto name##_ = reinterpret_cast<decltype(&name)>(dlsym(RTLD_DEFAULT, #name));                  \
+    if (!name##_)                                                                                  \
+        return std::printf("no %s\n", #name), missing;
+
+#define FIND_AS(name, type)                                                                        \
+    auto name##_ = reinterpret_cast<type>(dlsym(RTLD_DEFAULT, #name));                             \
+    if (!name##_)                                                                                  \
+        return std::printf("no %s\n", #name), missing;
+
+#define FIND_IN(library, name)                                                                     \
+    auto name##_ = reinterpret_cast<decltype(&name)>(dlsym(library, #name));                       \
+    if (!name##_)                                                                                  \
+        return std::printf("no %s\n", #name), missing;
+
+int refused(const char *what, int error)
+{
+    std::printf("%s is refused: %d\n", what, error);
+    return missing;
+}
+
+cudaStream_t make_stream()
+{
+    cudaStream_t stream;
+    CHECK(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking));
+    return stream;
+}
+
+/* Runs `work` in a window and the scope "work", and tells what of `kernels` came. `of_device` of
+ * them are launched by the device itself, and need not have a scope. */
+template <typename Work>
+int record(const char *form, size_t kernels, Work work, size_t of_device = 0)
+{
+    takt_profiler_options options = TAKT_PROFILER_OPTIONS_INIT;
+    takt::Profiler profiler(options);
+    profiler.start();
+    {
+        TAKT_SCOPE("work");
+        work();
+        CHECK(cudaDeviceSynchronize());
+    }
+    profiler.stop();
+    takt::Trace trace = profiler.trace();
+    size_t count = 0, in_scope = 0, negative = 0;
+    for (size_t i = 0; i < takt_trace_count(trace.get(), TAKT_TRACE_ACTIVITIES); i++) {
+        takt_activity a;
+        takt_trace_activity(trace.get(), i, &a);
+        bool is_kernel = std::strncmp(a.name, "kernel", 6) == 0;
+        count += is_kernel;
+        in_scope += is_kernel && a.scope && std::strcmp(a.scope, "work") == 0;
+        negative += is_kernel && !(a.elapsed_ms > 0);
+    }
+    key(100.0 * static_cast<double>(count) / static_cast<double>(kernels), "%", "forms.%s.got",
+        form);
+    tell(static_cast<double>(in_scope), "kernels", "forms.%s.in_scope", form);
+    EXPECT(count == kernels, "%s: %zu kernels of %zu", form, count, kernels);
+    EXPECT(in_scope >= kernels - of_device, "%s: %zu kernels in the scope", form, in_scope);
+    EXPECT(negative == 0, "%s: %zu kernels took no time", form, negative);
+    if (of_device == 0)
+        expect_no_losses(trace.get());
+    return finish();
+}
+
+/* ---- Launches -------------------------------------------------------------------------------- */
+
+int cooperative()
+{
+    using function = cudaError_t (*)(const void *, dim3, dim3, void **, size_t, cudaStream_t);
+    FIND_AS(cudaLaunchCooperativeKernel, function)
+    return record("cooperative", times, [=] {
+        for (int i = 0; i < times; i++)
+            CHECK(cudaLaunchCooperativeKernel_(reinterpret_cast<const void *>(&spin_10us), dim3(4),
+                                               dim3(32), nullptr, 0, nullptr));
+    });
+}
+
+int with_attribute(const char *form, cudaLaunchAttribute attribute)
+{
+    FIND(cudaLaunchKernelExC)
+    cudaLaunchConfig_t config = {};
+    config.gridDim = dim3(4);
+    config.blockDim = dim3(32);
+    config.stream = make_stream();
+    config.attrs = &attribute;
+    config.numAttrs = 1;
+    const void *kernel = reinterpret_cast<const void *>(&spin_10us);
+    if (cudaError_t error = cudaLaunchKernelExC_(&config, kernel, nullptr))
+        return refused(form, error);
+    CHECK(cudaDeviceSynchronize());
+    return record(form, times, [=] {
+        for (int i = 0; i < times; i++)
+            CHECK(cudaLaunchKernelExC_(&config, kernel, nullptr));
+    });
+}
+
+int clusters()
+{
+    cudaLaunchAttribute attribute = {};
+    attribute.id = cudaLaunchAttributeClusterDimension;
+    attribute.val.clusterDim.x = 2;
+    attribute.val.clusterDim.y = attribute.val.clusterDim.z = 1;
+    return with_attribute("clusters", attribute);
+}
+
+/* Each kernel may begin before the one before has ended. */
+int overlapping()
+{
+    cudaLaunchAttribute attribute = {};
+    attribute.id = cudaLaunchAttributeProgrammaticStreamSerialization;
+    attribute.val.programmaticStreamSerializationAllowed = 1;
+    return with_attribute("overlapping", attribute);
+}
+
+int library()
+{
+    FIND(cudaLibraryLoadData)
+    FIND(cudaLibraryGetKernel)
+    static const char ptx[] = ".version 7.5\n.target sm_75\n.address_size 64\n"
+                              ".visible .entry from_text() { ret; }\n";
+    return record("library", times, [=] {
+        cudaLibrary_t library;
+        cudaKernel_t kernel;
+        CHECK(cudaLibraryLoadData_(&library, ptx, nullptr, nullptr, 0, nullptr, nullptr, 0));
+        CHECK(cudaLibraryGetKernel_(&kernel, library, "from_text"));
+        for (int i = 0; i < times; i++)
+            CHECK(cudaLaunchKernel(reinterpret_cast<const void *>(kernel), dim3(1), dim3(1),
+                                   nullptr, 0, nullptr));
+    });
+}
+
+/* A stream of a context that has a part of the multiprocessors. */
+int green()
+{
+    void *driver = dlopen("libcuda.so.1", RTLD_NOW);
+    FIND_IN(driver, cuDeviceGetDevResource)
+    FIND_IN(driver, cuDevSmResourceSplitByCount)
+    FIND_IN(driver, cuDevResourceGenerateDesc)
+    FIND_IN(driver, cuGreenCtxCreate)
+    FIND_IN(driver, cuGreenCtxStreamCreate)
+    CUdevResource all, part;
+    CUdevResourceDesc description;
+    CUgreenCtx context;
+    CUstream stream;
+    unsigned groups = 1;
+    int error = cuDeviceGetDevResource_(0, &all, CU_DEV_RESOURCE_TYPE_SM);
+    error = error ? error : cuDevSmResourceSplitByCount_(&part, &groups, &all, nullptr, 0, 16);
+    error = error ? error : cuDevResourceGenerateDesc_(&description, &part, 1);
+    error =
+        error ? error : cuGreenCtxCreate_(&context, description, 0, CU_GREEN_CTX_DEFAULT_STREAM);
+    error = error ? error : cuGreenCtxStreamCreate_(&stream, context, CU_STREAM_NON_BLOCKING, 0);
+    if (error)
+        return refused("a green context", error);
+    return record("green", 2 * times, [=] {
+        for (int i = 0; i < times; i++) {
+            spin_10us<<<1, 1, 0, stream>>>();
+            spin_10us<<<1, 1>>>();
+        }
+        CHECK(cudaStreamSynchronize(stream));
+    });
+}
+
+/* ---- Graphs ---------------------------------------------------------------------------------- */
+
+cudaGraph_t capture(cudaStream_t stream, int kernels, cudaStreamCaptureMode mode)
+{
+    cudaGraph_t graph;
+    CHECK(cudaStreamBeginCapture(stream, mode));
+    for (int i = 0; i < kernels; i++)
+        spin_10us<<<1, 1, 0, stream>>>();
+    CHECK(cudaStreamEndCapture(stream, &graph));
+    return graph;
+}
+
+int conditional()
+{
+    FIND(cudaGraphConditionalHandleCreate)
+    FIND(cudaGraphAddNode)
+    FIND(cudaStreamBeginCaptureToGraph)
+    const auto work = [=] {
+        cudaGraph_t graph, body;
+        cudaGraphExec_t launchable;
+        cudaGraphConditionalHandle handle;
+        cudaGraphNodeParams params = {};
+        cudaGraphNode_t condition;
+        cudaStream_t stream = make_stream();
+        graph = capture(stream, 1, cudaStreamCaptureModeRelaxed);
+        CHECK(cudaGraphConditionalHandleCreate_(&handle, graph, 1, cudaGraphCondAssignDefault));
+        params.type = cudaGraphNodeTypeConditional;
+        params.conditional.handle = handle;
+        params.conditional.type = cudaGraphCondTypeIf;
+        params.conditional.size = 1;
+        CHECK(cudaGraphAddNode_(&condition, graph, nullptr, nullptr, 0, &params));
+        body = params.conditional.phGraph_out[0];
+        CHECK(cudaStreamBeginCaptureToGraph_(stream, body, nullptr, nullptr, 0,
+                                             cudaStreamCaptureModeRelaxed));
+        spin_10us<<<1, 1, 0, stream>>>();
+        spin_50us<<<1, 1, 0, stream>>>();
+        CHECK(cudaStreamEndCapture(stream, &body));
+        CHECK(cudaGraphInstantiate(&launchable, graph, 0));
+        for (int i = 0; i < times; i++)
+            CHECK(cudaGraphLaunch(launchable, stream));
+        CHECK(cudaStreamSynchronize(stream));
+    };
+    return record("conditional", 3 * times, work, 2 * times);
+}
+
+int updated()
+{
+    using function = cudaError_t (*)(cudaGraphExec_t, cudaGraph_t, cudaGraphExecUpdateResultInfo *);
+    FIND_AS(cudaGraphExecUpdate, function)
+    return record("updated", 3 * times, [=] {
+        cudaGraphExec_t launchable;
+        cudaStream_t stream = make_stream();
+        CHECK(
+            cudaGraphInstantiate(&launchable, capture(stream, 3, cudaStreamCaptureModeGlobal), 0));
+        for (int i = 0; i < times; i++) {
+            cudaGraphExecUpdateResultInfo info;
+            cudaGraph_t graph = capture(stream, 3, cudaStreamCaptureModeGlobal);
+            CHECK(cudaGraphExecUpdate_(launchable, graph, &info));
+            CHECK(cudaGraphLaunch(launchable, stream));
+            CHECK(cudaGraphDestroy(graph));
+        }
+        CHECK(cudaStreamSynchronize(stream));
+    });
+}
+
+int memory()
+{
+    return record("memory", times, [] {
+        cudaGraph_t graph;
+        cudaGraphExec_t launchable;
+        void *allocated;
+        cudaStream_t stream = make_stream();
+        CHECK(cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal));
+        CHECK(cudaMallocAsync(&allocated, 1 << 20, stream));
+        CHECK(cudaMemsetAsync(allocated, 0, 1 << 20, stream));
+        spin_10us<<<1, 1, 0, stream>>>();
+        CHECK(cudaFreeAsync(allocated, stream));
+        CHECK(cudaStreamEndCapture(stream, &graph));
+        CHECK(cudaGraphInstantiate(&launchable, graph, 0));
+        for (int i = 0; i < times; i++)
+            CHECK(cudaGraphLaunch(launchable, stream));
+        CHECK(cudaStreamSynchronize(stream));
+    });
+}
+
+/* ---- Beside other work ----------------------------------------------------------------------- */
+
+void CUDART_CB count(void *counter)
+{
+    static_cast<std::atomic<int> *>(counter)->fetch_add(1);
+}
+
+int host_functions()
+{
+    FIND(cudaLaunchHostFunc)
+    static std::atomic<int> called;
+    int status = record("host_functions", times, [=] {
+        cudaStream_t stream = make_stream();
+        for (int i = 0; i < times; i++) {
+            spin_10us<<<1, 1, 0, stream>>>();
+            CHECK(cudaLaunchHostFunc_(stream, count, &called));
+        }
+        CHECK(cudaStreamSynchronize(stream));
+    });
+    EXPECT(called == times, "%d host functions were called", called.load());
+    return status || failures != 0;
+}
+
+/* A capture in mode global forbids calls on all threads, also to whoever begins a window meanwhile.
+ * None of the captures may fail, and each graph has all its kernels. The first window begins
+ * before: CUPTI 13.0 crashes if its first session begins while another thread makes or destroys a
+ * graph. */
+int captured_meanwhile()
+{
+    std::atomic<bool> is_done{false};
+    std::atomic<int> windows{0};
+    std::thread starter([&] {
+        takt_profiler_options options = TAKT_PROFILER_OPTIONS_INIT;
+        takt::Profiler profiler(options);
+        while (!is_done) {
+            profiler.start();
+            windows++;
+            pause_ms(2);
+            profiler.stop();
+        }
+    });
+    while (windows == 0)
+        pause_ms(1);
+    cudaStream_t stream = make_stream();
+    const int rounds = is_quick() ? 200 : 2000;
+    size_t wrong = 0;
+    for (int i = 0; i < rounds; i++) {
+        size_t nodes = 0;
+        cudaGraphExec_t launchable;
+        cudaGraph_t graph = capture(stream, 5, cudaStreamCaptureModeGlobal);
+        CHECK(cudaGraphGetNodes(graph, nullptr, &nodes));
+        wrong += nodes != 5;
+        CHECK(cudaGraphInstantiate(&launchable, graph, 0));
+        CHECK(cudaGraphLaunch(launchable, stream));
+        CHECK(cudaStreamSynchronize(stream));
+        CHECK(cudaGraphExecDestroy(launchable));
+        CHECK(cudaGraphDestroy(graph));
+    }
+    is_done = true;
+    starter.join();
+    key(windows, "windows", "forms.captured_meanwhile.windows");
+    key(100.0 - 100.0 * static_cast<double>(wrong) / rounds, "%", "forms.captured_meanwhile.right");
+    EXPECT(wrong == 0, "%zu graphs of %d have other nodes", wrong, rounds);
+    return finish();
+}
+
+const struct {
+    const char *name;
+    int (*run)();
+} forms[] = {
+    {"cooperative", cooperative},
+    {"clusters", clusters},
+    {"overlapping", overlapping},
+    {"library", library},
+    {"green", green},
+    {"conditional", conditional},
+    {"updated", updated},
+    {"memory", memory},
+    {"host_functions", host_functions},
+    {"captured_meanwhile", captured_meanwhile},
+};
+
+} // namespace
+
+int main(int argc, char **argv)
+{
+    std::vector<const char *> names;
+    for (const auto &form : forms)
+        names.push_back(form.name);
+    if (argc < 2)
+        return run_modes(argv[0], names, 30);
+    need_device();
+    for (const auto &form : forms)
+        if (std::strcmp(argv[1], form.name) == 0)
+            return form.run();
+    return 2;
+}
