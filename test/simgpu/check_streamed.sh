@@ -57,7 +57,8 @@ kernels, reads = calls["cuLaunchKernel"], calls["cuMemcpyDtoHAsync"]
 launches = info["activities"] + info["losses"]["incomplete"]
 assert 10 * steps <= kernels <= 10 * (said + 1), (kernels, steps, said)
 assert 0 < reads <= said + 1, (reads, said)
-assert launches == kernels + reads + calls["cuMemcpyDtoDAsync"], (launches, calls)
+emptied = calls["cuMemcpyDtoDAsync"] + calls["cuMemsetD8Async"]
+assert launches == kernels + reads + emptied, (launches, calls)
 assert info["activities"] > 0, info["activities"]
 assert info["losses"]["no activity"] == 0 and info["losses"]["unattributed"] == 0, info["losses"]
 assert 0 < info["memory_events"] <= 2 * (said + 1), info["memory_events"]
