@@ -29,7 +29,9 @@ counts() {
         s/^  tracks +(.* spans)$/\1/p; s/^ {14}(.* spans)$/\1/p' <<<"$out" | sort
 }
 same_counts() { # TRACE SUMMARY
-    diff <(counts "$1") <(counts "$2") >differences ||
+    counts "$1" >of_trace
+    counts "$2" >of_summary
+    diff of_trace of_summary >differences ||
         fail "$2 has other counts than the trace of the same run" "$(cat differences)"
     [ "$(counts "$2" | wc -l)" -gt 1 ] || fail "hardly any counts are told of $2"
 }
@@ -43,7 +45,7 @@ for mode in trace summary; do
     mv $mode/*.pftrace $mode.pftrace
 done
 same_counts trace.pftrace summary.pftrace
-counts summary.pftrace | grep -q '^tasks: ' || fail "the summary lacks the track of tasks"
+grep -q '^tasks: ' of_summary || fail "the summary lacks the track of tasks"
 
 # The same nodes and counts as from spans; times are of another run.
 calls() {
@@ -56,7 +58,9 @@ for row in csv.DictReader(sys.stdin):
     print(row["name"], row["calls"])' <"$scratch/out" | sort
 }
 if command -v python3 >/dev/null; then
-    diff <(calls full.pftrace) <(calls short.pftrace) >differences ||
+    calls full.pftrace >of_trace
+    calls short.pftrace >of_summary
+    diff of_trace of_summary >differences ||
         fail "the summary has other calls than the spans" "$(cat differences)"
     [ "$(calls full.pftrace | wc -l)" -gt 4 ] || fail "there are hardly any calls"
 fi
