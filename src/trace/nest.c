@@ -49,9 +49,13 @@ typedef struct nest {
     bool is_before;                   /* backward: the rest was recorded before the window */
 } nest;
 
+/* A span whose begin was not recorded has 0 for it. One that ended after the window need not have
+ * begun before it: it may be of the time between two windows. */
 static bool is_in_window(const nest *n, const tkt_slot_span *span)
 {
     const tkt_seal_window *window = n->sealing->window;
+    if (span->begin == 0 && span->end > window->end_ticks)
+        return false;
     return tkt_slot_overlaps(span, window->begin_ticks, window->end_ticks);
 }
 

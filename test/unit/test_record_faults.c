@@ -74,6 +74,26 @@ TEST(the_first_end_of_a_place_outside_all_scopes_was_begun_before)
     takt_trace_release(trace);
 }
 
+/* The first window is sealed when the second already has the end. */
+TEST(a_scope_begun_between_two_windows_is_not_of_the_first)
+{
+    tkt_window *first = open_window();
+    {
+        TAKT_SCOPE("inside");
+    }
+    tkt_window_end(first, tkt_ticks());
+    TAKT_BEGIN("between");
+    tkt_window *second = open_window();
+    TAKT_END("between");
+    takt_trace *one = seal_window(first), *two = end_and_seal(second);
+    assert_int_equal(spans_of(one)->count, 1);
+    assert_int_equal(one->facts.begun_before, 0);
+    assert_int_equal(spans_of(two)->count, 1);
+    assert_int_equal(two->facts.begun_before, 1);
+    takt_trace_release(one);
+    takt_trace_release(two);
+}
+
 TEST(a_scope_left_open_is_closed_by_the_end_around_it)
 {
     tkt_window *window = open_window();
