@@ -284,13 +284,21 @@ static takt_status finish_stream(takt_trace *trace)
     return status;
 }
 
+/* True if the file has its last packet, and as many spans as it states. A hole, or a part of
+ * another file, leaves the end in place. */
+static bool is_whole(const tkt_read *read, const takt_facts *stated)
+{
+    return read->is_complete &&
+           (stated->span_count == 0 || stated->span_count == read->trace->facts.span_count);
+}
+
 /* Sets the ending, and compares the counts with those that the file states. */
 static void set_ending(tkt_read *read, const takt_facts *stated)
 {
     takt_facts *facts = &read->trace->facts;
     if (facts->ending == TAKT_ENDING_KILLED && read->trace->stopped_by)
         facts->ending = TAKT_ENDING_STOPPED;
-    if (facts->ending != TAKT_ENDING_WHOLE || read->is_complete)
+    if (facts->ending != TAKT_ENDING_WHOLE || is_whole(read, stated))
         return;
     facts->ending = TAKT_ENDING_CUT;
     facts->known_until_ns = read->has_facts ? facts->end_ns : 0;
