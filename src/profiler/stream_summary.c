@@ -9,6 +9,7 @@
 #include <string.h>
 
 #define MOST_PAUSE_MS 2000
+#define TAKE_MS       200  /* the longest time until steps are taken */
 #define STEPS_PER_MS  100u /* the pause for many steps, which take time to write */
 
 /* ---- The trace ------------------------------------------------------------------------------- */
@@ -152,12 +153,27 @@ static void set_pause(tkt_stream *stream)
         stream->pause_ms = least_ms;
 }
 
+/* Waits for the next snapshot. Fast steps must not pile up meanwhile. False at the end. */
+static bool wait_for_next(tkt_stream *stream, uint64_t *end_ticks)
+{
+    uint32_t pause_ms = stream->pause_ms, left_ms = pause_ms;
+    bool goes_on = true;
+    while (goes_on && left_ms > 0) {
+        stream->pause_ms = left_ms < TAKE_MS ? left_ms : TAKE_MS;
+        left_ms -= stream->pause_ms;
+        goes_on = tkt_stream_wait(stream, end_ticks);
+        tkt_stream_take_steps(stream, takt_now_ns());
+    }
+    stream->pause_ms = pause_ms;
+    return goes_on;
+}
+
 void *tkt_stream_run_summaries(void *argument)
 {
     tkt_stream *stream = argument;
     uint64_t end_ticks;
     write_summary(stream);
-    while (tkt_stream_wait(stream, &end_ticks)) {
+    while (wait_for_next(stream, &end_ticks)) {
         write_summary(stream);
         set_pause(stream);
     }
