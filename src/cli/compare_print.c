@@ -384,15 +384,52 @@ static char side_name(int side)
     return side == CLI_A ? 'A' : 'B';
 }
 
-/* Reports a file that a side has twice: it would count as two runs. */
+static bool has_same_bytes(FILE *a, FILE *b)
+{
+    char first[4096], second[4096];
+    size_t count;
+    do {
+        count = fread(first, 1, sizeof first, a);
+        if (fread(second, 1, sizeof second, b) != count || memcmp(first, second, count) != 0)
+            return false;
+    } while (count > 0);
+    return !ferror(a) && !ferror(b);
+}
+
+static bool is_copy(const char *a, const char *b)
+{
+    FILE *first = fopen(a, "rb"), *second = fopen(b, "rb");
+    bool is_one = first && second && has_same_bytes(first, second);
+    if (first)
+        fclose(first);
+    if (second)
+        fclose(second);
+    return is_one;
+}
+
+/* True for "x.pftrace" and "x.pftrace.gz", which a program may write both. */
+static bool is_compressed(const char *plain, const char *compressed)
+{
+    size_t length = strlen(plain);
+    return strncmp(plain, compressed, length) == 0 && strcmp(compressed + length, ".gz") == 0;
+}
+
+static bool is_same_run(const char *a, const char *b)
+{
+    return cli_is_same_file(a, b) || is_compressed(a, b) || is_compressed(b, a) || is_copy(a, b);
+}
+
+/* Reports a run that a side has twice: it would count as two. */
 static void look_for_twins(const cli_side *side, char name, cli_obstacles *out)
 {
     const cli_files *files = &side->files;
     for (size_t i = 0; i < files->count; i++)
         for (size_t j = 0; j < i; j++)
-            if (cli_is_same_file(files->paths[i], files->paths[j]))
+            if (is_same_run(files->paths[i], files->paths[j])) {
                 cli_obstacles_add(out, CLI_FACT_FILE, "%c has a file twice: %.150s", name,
                                   files->paths[i]);
+                break;
+            }
 }
 
 static void look_at_files(const cli_side *a, const cli_side *b, cli_obstacles *out)

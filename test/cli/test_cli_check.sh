@@ -280,6 +280,36 @@ fails "$slower" --scope forces --to runs.slow/[1-4].pftrace --against runs.base
 fails "$slower" --scope forces runs.base/[2-4].pftrace --against runs.base/1.pftrace --to runs.slow/
 declines '^not comparable: A and B share a file: runs.base/2\.pftrace$' --against runs.base/ --to runs.slow runs.base/2.pftrace
 declines '^not comparable: A has a file twice: runs.base/1\.pftrace$' runs.base/1.pftrace --against runs.base --to runs.slow
+# A copy is no run, nor is the same trace compressed.
+mkdir copies packed
+cp runs.base/1.pftrace copies/a.pftrace && cp runs.base/1.pftrace copies/b.pftrace
+declines '^not comparable: B has a file twice: copies/b\.pftrace$' --against runs.base copies
+cp runs.base/1.pftrace packed/a.pftrace && gzip -c runs.slow/1.pftrace >packed/a.pftrace.gz
+declines '^not comparable: B has a file twice: packed/a\.pftrace\.gz$' --against runs.base packed
+# A hole: the file has all packets but the largest.
+if command -v python3 >/dev/null; then
+    python3 - runs.base/1.pftrace hole.pftrace <<'EOF'
+import sys
+data, packets, at = open(sys.argv[1], "rb").read(), [], 0
+def number(at):
+    value = shift = 0
+    while True:
+        value |= (data[at] & 127) << shift
+        at, shift = at + 1, shift + 7
+        if data[at - 1] < 128:
+            return value, at
+while at < len(data):
+    begin = at
+    tag, at = number(at)
+    size, at = number(at)
+    at += size
+    packets.append(data[begin:at])
+packets.remove(max(packets, key=len))
+open(sys.argv[2], "wb").write(b"".join(packets))
+EOF
+    run info hole.pftrace
+    err_has 'hole\.pftrace is incomplete: the file is cut'
+fi
 # Of summaries, too; but a scope that only one run of each side has tells nothing.
 for i in 1 2 3 4; do
     mkdir -p sums.base sums.new
