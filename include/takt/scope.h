@@ -69,9 +69,10 @@ TAKT_API void takt_end(void);
  *
  * All functions and macros may be used on any thread at any time, also before main, after exit and
  * in signal handlers. If a handler interrupts Takt itself, Takt drops and counts the handler's
- * events. A handler must end what it begins and must not leave by longjmp(). A NULL name reads as
- * "(null)". Takt allocates memory only for a thread's first event and for each new call site, name,
- * depth or chunk. With TAKT_DISABLE defined, every macro still type-checks its arguments and then
+ * events. A handler must end what it begins and must not leave by longjmp(). With call stacks
+ * (profiling.with_stack) it needs 8 KiB of stack for Takt. A NULL name reads as "(null)". Takt
+ * allocates memory only for a thread's first event and for each new call site, name, depth or
+ * chunk. With TAKT_DISABLE defined, every macro still type-checks its arguments and then
  * disappears. */
 
 /* Marks one round of a loop other than the profiler's step loop, such as "render" beside physics.
