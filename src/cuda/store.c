@@ -112,37 +112,17 @@ static bool refuse(tkt_store *store)
     return false;
 }
 
-static bool has_room(const tkt_store *store, uint64_t bytes)
-{
-    return store->used_bytes + bytes <= store->max_bytes;
-}
-
-/* Returns the oldest chunk if its activities may be overwritten; otherwise NULL. */
-static tkt_store_chunk *take_oldest(tkt_store *store)
-{
-    tkt_store_chunk *chunk = store->first;
-    if (!chunk || chunk->first + chunk->count > store->ring_until)
-        return NULL;
-    store->losses.overwritten += chunk->count;
-    store->first = chunk->next;
-    if (!store->first)
-        store->last = NULL;
-    return chunk;
-}
-
 /* Returns a chunk for the next activity, or NULL. */
 static tkt_store_chunk *new_chunk(tkt_store *store)
 {
     tkt_store_chunk *chunk = store->spare;
     store->spare = NULL;
-    if (!chunk && has_room(store, sizeof *chunk)) {
+    if (!chunk && tkt_store_make_room(store, sizeof *chunk)) {
         chunk = store->keeper ? store->keeper->take() : NULL;
         if (!chunk)
             chunk = tkt_alloc(sizeof *chunk);
         store->used_bytes += chunk ? sizeof *chunk : 0;
     }
-    if (!chunk)
-        chunk = take_oldest(store);
     if (!chunk)
         return NULL;
     chunk->count = 0;
@@ -176,33 +156,17 @@ bool tkt_store_add(tkt_store *store, const tkt_stored_activity *activity)
 /* Returns room for one more item, uninitialised and counted as used; NULL, with the loss counted,
  * if there is none. */
 #define ADD(store, array, refused)                                                                 \
-    (has_room(store, sizeof *(array)->items) && TKT_ARRAY_RESERVE(array, (array)->count + 1)       \
+    (tkt_store_make_room(store, sizeof *(array)->items) &&                                         \
+             TKT_ARRAY_RESERVE(array, (array)->count + 1)                                          \
          ? ((store)->used_bytes += sizeof *(array)->items, &(array)->items[(array)->count++])      \
          : ((store)->losses.refused++, NULL))
-
-/* The same, but without room the flight recorder first drops the older half of the array. */
-#define ADD_TO_RING(store, array)                                                                  \
-    (has_room(store, sizeof *(array)->items) || !(store)->ring_until                               \
-         ? (void)0                                                                                 \
-         : forget_half(store, (array)->items, &(array)->count, sizeof *(array)->items),            \
-     ADD(store, array, others_full))
-
-static void forget_half(tkt_store *store, void *items, size_t *count, size_t item_bytes)
-{
-    size_t gone = (*count + 1) / 2;
-    store->losses.overwritten += gone;
-    store->used_bytes -= gone * item_bytes;
-    *count -= gone;
-    if (*count)
-        memmove(items, (char *)items + gone * item_bytes, *count * item_bytes);
-}
 
 bool tkt_store_add_memory(tkt_store *store, const tkt_stored_memory *memory)
 {
     tkt_store_total(store, memory);
     if (store->has_no_window)
         return true;
-    tkt_stored_memory *added = ADD_TO_RING(store, &store->memory);
+    tkt_stored_memory *added = ADD(store, &store->memory, others_full);
     if (added) {
         *added = *memory;
         added->correlation = tkt_alias_outer(memory->correlation);
@@ -213,7 +177,7 @@ bool tkt_store_add_memory(tkt_store *store, const tkt_stored_memory *memory)
 
 bool tkt_store_add_wait(tkt_store *store, const tkt_stored_wait *wait)
 {
-    tkt_stored_wait *added = ADD_TO_RING(store, &store->waits);
+    tkt_stored_wait *added = ADD(store, &store->waits, others_full);
     if (added) {
         *added = *wait;
         added->correlation = tkt_alias_outer(wait->correlation);
@@ -224,7 +188,7 @@ bool tkt_store_add_wait(tkt_store *store, const tkt_stored_wait *wait)
 
 bool tkt_store_add_record(tkt_store *store, const tkt_stored_record *record)
 {
-    tkt_stored_record *added = ADD_TO_RING(store, &store->records);
+    tkt_stored_record *added = ADD(store, &store->records, others_full);
     if (added) {
         *added = *record;
         added->correlation = tkt_alias_outer(record->correlation);
@@ -235,7 +199,7 @@ bool tkt_store_add_record(tkt_store *store, const tkt_stored_record *record)
 
 bool tkt_store_add_overhead(tkt_store *store, const tkt_stored_overhead *overhead)
 {
-    tkt_stored_overhead *added = ADD_TO_RING(store, &store->overheads);
+    tkt_stored_overhead *added = ADD(store, &store->overheads, others_full);
     if (added) {
         *added = *overhead;
         added->sequence = store->next_other++;
@@ -251,7 +215,7 @@ static void forget_recent(tkt_stored_name *name)
 
 tkt_stored_name *tkt_store_add_name(tkt_store *store)
 {
-    if (!has_room(store, sizeof *store->names.items))
+    if (!tkt_store_make_room(store, sizeof *store->names.items))
         return NULL;
     tkt_stored_name *added = TKT_ARRAY_ADD(&store->names);
     if (!added)
@@ -265,7 +229,8 @@ uint32_t tkt_store_string(tkt_store *store, const char *text)
 {
     size_t size = strlen(text);
     size_t count = store->strings.count;
-    if (!has_room(store, size) || (!count && tkt_strtab_init(&store->strings) != TAKT_OK))
+    if (!tkt_store_make_room(store, size) ||
+        (!count && tkt_strtab_init(&store->strings) != TAKT_OK))
         return TKT_STRTAB_FULL;
     uint32_t id = tkt_strtab_intern(&store->strings, text, size);
     if (store->strings.count > count) {
@@ -275,9 +240,25 @@ uint32_t tkt_store_string(tkt_store *store, const char *text)
     return id;
 }
 
-/* Among equal hashes, the later shape takes the next free number. */
+/* Puts a shape into the index; false without memory. Among equal hashes, the later shape takes the
+ * next free number. */
+static bool index_shape(tkt_store *store, size_t number)
+{
+    const tkt_shape *shape = &store->shapes.items[number];
+    uint64_t hash = tkt_hash_bytes(shape, sizeof *shape);
+    uint64_t *index = tkt_map_put(&store->shape_index, hash);
+    while (index && *index)
+        index = tkt_map_put(&store->shape_index, ++hash);
+    if (!index)
+        return false;
+    *index = number + 1;
+    note(store, TKT_KEEP_SHAPE, (uint32_t)number, shape, sizeof *shape);
+    return true;
+}
+
 uint32_t tkt_store_shape(tkt_store *store, const tkt_shape *shape)
 {
+    tkt_store_limit_shapes(store);
     uint64_t hash = tkt_hash_bytes(shape, sizeof *shape);
     uint64_t *index = tkt_map_get(&store->shape_index, hash);
     while (index && memcmp(&store->shapes.items[*index - 1], shape, sizeof *shape) != 0)
@@ -288,16 +269,28 @@ uint32_t tkt_store_shape(tkt_store *store, const tkt_shape *shape)
     if (!added)
         return UINT32_MAX;
     *added = *shape;
-    index = tkt_map_put(&store->shape_index, hash);
-    if (!index) {
+    if (!index_shape(store, store->shapes.count - 1)) {
         store->shapes.count--;
         store->used_bytes -= sizeof *added;
         refuse(store);
         return UINT32_MAX;
     }
-    *index = store->shapes.count;
-    note(store, TKT_KEEP_SHAPE, (uint32_t)store->shapes.count - 1, shape, sizeof *shape);
     return (uint32_t)store->shapes.count - 1;
+}
+
+static void number_anew(tkt_store *store)
+{
+    note(store, TKT_KEEP_ANEW, ++store->numberings, NULL, 0);
+    tkt_map_fini(&store->shape_index);
+    for (size_t i = 0; i < store->names.count; i++)
+        forget_recent(&store->names.items[i]);
+}
+
+void tkt_store_index_shapes(tkt_store *store)
+{
+    number_anew(store);
+    for (size_t i = 0; i < store->shapes.count; i++)
+        index_shape(store, i); /* without memory, an equal shape is added again */
 }
 
 static bool add_device(tkt_store *store)
@@ -323,18 +316,27 @@ tkt_device *tkt_store_device(tkt_store *store, uint32_t ordinal)
     return &store->devices.items[ordinal];
 }
 
+void tkt_store_free_first(tkt_store *store)
+{
+    tkt_store_chunk *chunk = store->first;
+    store->first = chunk->next;
+    if (!store->first)
+        store->last = NULL;
+    store->used_bytes -= sizeof *chunk;
+    free_chunk(store, chunk);
+}
+
 static void release_chunks(tkt_store *store, uint64_t position)
 {
     while (store->first && store->first->first + store->first->count <= position) {
         tkt_store_chunk *chunk = store->first;
-        store->first = chunk->next;
-        if (!store->spare) {
-            store->spare = chunk;
-            chunk->count = 0;
-        } else {
-            free_chunk(store, chunk);
-            store->used_bytes -= sizeof *chunk;
+        if (store->spare) {
+            tkt_store_free_first(store);
+            continue;
         }
+        store->first = chunk->next;
+        store->spare = chunk;
+        chunk->count = 0;
     }
     if (!store->first)
         store->last = NULL;
@@ -346,10 +348,8 @@ static void release_shapes(tkt_store *store)
 {
     store->used_bytes -= store->shapes.count * sizeof *store->shapes.items;
     TKT_ARRAY_FREE(&store->shapes);
-    note(store, TKT_KEEP_ANEW, 0, NULL, 0);
-    tkt_map_fini(&store->shape_index);
-    for (size_t i = 0; i < store->names.count; i++)
-        forget_recent(&store->names.items[i]);
+    store->shapes_kept = 0;
+    number_anew(store);
 }
 
 /* Keeps the items with a time from `from` on, in order. */
@@ -419,6 +419,7 @@ void tkt_store_keep(const tkt_store_keeper *keeper)
         store->spare = NULL;
         store->used_bytes -= sizeof *store->spare;
     }
+    note(store, TKT_KEEP_ANEW, store->numberings, NULL, 0);
     for (size_t i = 0; i < store->strings.count; i++)
         note(store, TKT_KEEP_STRING, (uint32_t)i, store->strings.items[i].bytes,
              store->strings.items[i].size + 1);

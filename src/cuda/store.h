@@ -95,7 +95,7 @@ typedef enum tkt_keeper_note {
     TKT_KEEP_STRING, /* number: id; data: the text with its NUL */
     TKT_KEEP_SHAPE,  /* number: index; data: tkt_shape */
     TKT_KEEP_PAIR,   /* number: 1 for CUPTI's clock; data: tkt_clock_pair */
-    TKT_KEEP_ANEW    /* shapes are numbered from 0 again */
+    TKT_KEEP_ANEW    /* shapes are numbered from 0 again, for the `number`th time */
 } tkt_keeper_note;
 
 typedef struct tkt_store_keeper {
@@ -258,6 +258,8 @@ typedef struct tkt_store {
     tkt_strtab       strings;
     tkt_map          shape_index; /* hash -> index + 1; a collision takes the next hash */
     TKT_ARRAY_OF(tkt_shape) shapes;
+    size_t shapes_kept;               /* when unused ones were last looked for */
+    uint32_t numberings;              /* how often shapes were numbered anew */
     TKT_ARRAY_OF(tkt_device) devices; /* by ordinal */
     tkt_store_chunk *first; /* chunks of activities, in order of arrival */
     tkt_store_chunk *last;
@@ -274,6 +276,7 @@ typedef struct tkt_store {
     TKT_ARRAY_OF(tkt_stored_overhead) overheads;
     bool             has_no_window; /* no window is open: only the totals of memory are needed */
     uint32_t         left_out; /* TAKT_TIMING_ bits that no window needs; 0: none */
+    bool is_summed;            /* of shapes, only names and filters are needed */
     TKT_ARRAY_OF(tkt_stored_totals) totals; /* by ordinal; complete even when max_bytes is used
                                              * up */
     TKT_ARRAY_OF(tkt_stored_memory) unsummed; /* events not yet in the totals: earlier ones may
@@ -351,8 +354,21 @@ tkt_stored_name *tkt_store_add_name(tkt_store *store);
 /* Adds a reading of CUPTI's clock, or of the clock that CUDA events use. */
 void tkt_store_add_pair(tkt_store *store, const tkt_clock_pair *pair, bool is_cupti);
 
-/* Returns the index of this shape, adding it if it is new; UINT32_MAX without room. */
+/* Returns the index of this shape, adding it if it is new; UINT32_MAX without room. All shapes may
+ * get new indexes. */
 uint32_t tkt_store_shape(tkt_store *store, const tkt_shape *shape);
+
+/* store_room.c. The first forgets the oldest records of a flight recorder until `bytes` fit into
+ * max_bytes; false if they do not fit. The second forgets shapes that no activity refers to, when
+ * there are many. */
+bool tkt_store_make_room(tkt_store *store, uint64_t bytes);
+void tkt_store_limit_shapes(tkt_store *store);
+
+/* Frees the oldest chunk, which must exist. */
+void tkt_store_free_first(tkt_store *store);
+
+/* Makes the index of shapes anew, after their indexes have changed. */
+void tkt_store_index_shapes(tkt_store *store);
 
 /* Returns the device with this ordinal, adding it with its label if it is new. The device of every
  * activity must exist. Valid until another device is added. NULL without memory, and for ordinals

@@ -112,8 +112,9 @@ typedef struct tkt_perfetto {
     uint32_t          events_row;  /* row of memory events without a thread; 0: none yet */
     uint32_t          site_count;
     uint32_t          key_count;
-    uint32_t          shape_count; /* number of shapes written to the file; the next two count
-                                    * frames and stacks */
+    uint32_t first_shape; /* number in the file of the trace's first shape */
+    uint32_t shape_count; /* number of shapes written since; the next two count frames and
+                           * stacks written */
     size_t            frame_count;
     size_t            stack_count;
     tkt_message       message;     /* the packet being built */
@@ -195,6 +196,9 @@ bool tkt_perfetto_memory_after(const takt_trace *trace, uint64_t **out);
 /* Writes the known properties and shapes of devices. Call it before writing their rows, and again
  * when more is known. */
 void tkt_perfetto_devices(tkt_perfetto *file);
+
+/* For a trace that is going to forget its shapes: all that follow get new numbers in the file. */
+void tkt_perfetto_forget_shapes(tkt_perfetto *file);
 
 /* Returns the number of an activity's stream. */
 uint32_t tkt_perfetto_stream_of(tkt_perfetto *file, const tkt_activity *activity);

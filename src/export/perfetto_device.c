@@ -61,15 +61,22 @@ static const char *text(const tkt_perfetto *file, uint32_t string)
     return tkt_trace_text(file->trace, string);
 }
 
+void tkt_perfetto_forget_shapes(tkt_perfetto *file)
+{
+    for (size_t i = 0; i < file->shapes.count; i++)
+        TKT_ARRAY_FREE(&file->shapes.items[i]);
+    TKT_ARRAY_FREE(&file->shapes);
+    file->first_shape += file->shape_count;
+    file->shape_count = 0;
+}
+
 void tkt_perfetto_devices_fini(tkt_perfetto *file)
 {
     for (size_t i = 0; i < file->stream_rows.count; i++)
         tkt_perfetto_lanes_fini(&file->stream_rows.items[i]);
-    for (size_t i = 0; i < file->shapes.count; i++)
-        TKT_ARRAY_FREE(&file->shapes.items[i]);
     TKT_ARRAY_FREE(&file->stream_rows);
     tkt_streams_fini(&file->streams);
-    TKT_ARRAY_FREE(&file->shapes);
+    tkt_perfetto_forget_shapes(file);
     TKT_ARRAY_FREE(&file->memories);
     tkt_perfetto_lanes_fini(&file->waits);
     tkt_perfetto_lanes_fini(&file->overheads);
@@ -254,6 +261,12 @@ static void put_shape(tkt_message *into, const tkt_shape *shape, uint32_t number
     put_uint(into, WORK_GRAPH_NODES, TKT_PF_ANNOTATION_UINT, shape->graph_node_count);
 }
 
+/* The number of a shape among the file's interned names. */
+static uint32_t iid_of(const tkt_perfetto *file, uint32_t shape)
+{
+    return file->first_shape + shape + 1;
+}
+
 /* Returns a shape's annotations. The first call writes the shape, and all shapes before it. */
 static const tkt_message *annotations_of(tkt_perfetto *file, uint32_t index)
 {
@@ -266,7 +279,7 @@ static const tkt_message *annotations_of(tkt_perfetto *file, uint32_t index)
         }
         *added = (tkt_message){0};
         put_takt_struct(file, TKT_PF_TAKT_SHAPES, tkt_pf_shape_fields, shape);
-        put_shape(added, shape, file->shape_count + 1);
+        put_shape(added, shape, iid_of(file, file->shape_count));
     }
     return &file->shapes.items[index];
 }
@@ -276,14 +289,14 @@ static void intern_shape(tkt_perfetto *file, uint32_t row, uint32_t index)
     const tkt_shape *shape = &file->trace->shapes.items[index];
     tkt_message *packet = tkt_perfetto_packet(file, row);
     size_t mark = tkt_message_begin(packet, TKT_PF_PACKET_INTERNED);
-    tkt_perfetto_put_interned(packet, TKT_PF_INTERNED_EVENT_NAMES, index + 1,
+    tkt_perfetto_put_interned(packet, TKT_PF_INTERNED_EVENT_NAMES, iid_of(file, index),
                               text(file, shape->label));
     if (shape->name)
-        tkt_perfetto_put_interned(packet, TKT_PF_INTERNED_STRINGS, index + 1,
+        tkt_perfetto_put_interned(packet, TKT_PF_INTERNED_STRINGS, iid_of(file, index),
                                   text(file, shape->name));
     tkt_message_end(packet, mark);
     tkt_perfetto_packet_write(file);
-    if (!tkt_perfetto_set_add(&file->rows.items[row].sites, index + 1))
+    if (!tkt_perfetto_set_add(&file->rows.items[row].sites, iid_of(file, index)))
         tkt_perfetto_no_memory(file);
 }
 
@@ -304,7 +317,7 @@ static void put_activity(tkt_perfetto *file, uint32_t row, const tkt_activity *a
     const tkt_shape *shape = &file->trace->shapes.items[activity->shape];
     size_t mark = tkt_perfetto_event(file, row, TKT_PF_SLICE_BEGIN, activity->begin_ns);
     tkt_message *into = &file->message;
-    tkt_message_uint(into, TKT_PF_EVENT_NAME_IID, activity->shape + 1);
+    tkt_message_uint(into, TKT_PF_EVENT_NAME_IID, iid_of(file, activity->shape));
     if (activity->call != TKT_NO_CALL)
         tkt_message_fixed64(into, TKT_PF_EVENT_FLOWS, TKT_PERFETTO_FLOW + activity->correlation);
     put_uint(into, (work_key)TKT_PF_KEY_CORRELATION, TKT_PF_ANNOTATION_UINT, activity->correlation);
@@ -322,7 +335,7 @@ void tkt_perfetto_activity(tkt_perfetto *file, uint32_t stream, const tkt_activi
     uint32_t row = row_of(file, stream, activity);
     if (row == UINT32_MAX || !annotations)
         return;
-    if (!tkt_perfetto_set_has(&file->rows.items[row].sites, activity->shape + 1))
+    if (!tkt_perfetto_set_has(&file->rows.items[row].sites, iid_of(file, activity->shape)))
         intern_shape(file, row, activity->shape);
     put_activity(file, row, activity, annotations);
 }

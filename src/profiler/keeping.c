@@ -42,6 +42,8 @@ static bool give_device_chunk(tkt_store_chunk *chunk)
 
 static void note(tkt_keeper_note kind, uint32_t number, const void *data, size_t size)
 {
+    if (kind == TKT_KEEP_ANEW && tkt_mapping())
+        tkt_mapping()->numbering = number; /* counts even if there is no room for the note */
     tkt_mapping_add_note(kind, number, data, size);
 }
 

@@ -80,7 +80,8 @@ static tkt_cuda_wish unite_devices(uint64_t *ring_until)
 static bool is_equal(const tkt_cuda_wish *a, const tkt_cuda_wish *b)
 {
     return a->is_on == b->is_on && a->is_graph_whole == b->is_graph_whole &&
-           a->memory == b->memory && a->filter == b->filter && a->max_bytes == b->max_bytes;
+           a->is_summed == b->is_summed && a->memory == b->memory && a->filter == b->filter &&
+           a->max_bytes == b->max_bytes;
 }
 
 /* Skips the collector if the request is unchanged: a timer inside a profiler's window does not wait

@@ -13,6 +13,7 @@
 #include <stddef.h>
 
 #define GRAPH_QUIET_NS UINT64_C(1000000000)
+#define MOST_SHAPES    4096u
 
 typedef struct taking {
     tkt_stream_file *to;
@@ -258,6 +259,18 @@ void tkt_stream_take_devices(tkt_stream_file *to, const tkt_window *window, bool
 
 /* ---- Into the file --------------------------------------------------------------------------- */
 
+/* A program whose launches never look the same makes shapes without end. No activity refers to them
+ * once the batch is written; one that comes back is written again. */
+static void forget_shapes(tkt_stream_file *to)
+{
+    if (to->trace->shapes.count < MOST_SHAPES)
+        return;
+    tkt_perfetto_forget_shapes(&to->perfetto);
+    to->trace->shapes.count = 0;
+    tkt_map_fini(&to->shapes);
+    tkt_map_fini(&to->graphs.shapes);
+}
+
 /* Sorts by begin, then by stream. */
 static void write_activities(tkt_stream_file *to)
 {
@@ -270,6 +283,7 @@ static void write_activities(tkt_stream_file *to)
         tkt_perfetto_activity(&to->perfetto, b->activities.items[i].reserved,
                               &b->activities.items[i]);
     b->activities.count = 0;
+    forget_shapes(to);
 }
 
 static uint64_t *memory_of(tkt_stream_file *to, const tkt_memory_event *event, uint64_t begin_bytes)

@@ -16,7 +16,7 @@
 #include "record/scope.h"
 
 #define TKT_MAPPING_MAGIC      UINT64_C(0x45464153544B4154) /* "TAKTSAFE" in the file */
-#define TKT_MAPPING_VERSION    3u
+#define TKT_MAPPING_VERSION    4u
 #define TKT_MAPPING_WINDOWS    16u
 #define TKT_MAPPING_LOSSES     32u
 #define TKT_MAPPING_STEPS      65536u
@@ -147,6 +147,7 @@ typedef struct tkt_mapping_head {
     uint64_t losses[TKT_MAPPING_LOSSES]; /* of events without a log */
     tkt_mapping_part run; /* two copies of the steps of a run: trace/recovery.h */
     uint64_t whole_run;   /* number of the copy that is whole, + 1; 0: neither */
+    uint64_t numbering;   /* how often shapes of devices' activities were numbered anew */
 } tkt_mapping_head;
 
 /* The mapping that this process writes to; NULL: none. Read it with tkt_mapping(). */

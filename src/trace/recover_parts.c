@@ -406,6 +406,12 @@ static bool has_store(tkt_recovery *r)
     return true;
 }
 
+static void number_anew(tkt_store *store, uint32_t numbering)
+{
+    store->shapes.count = 0;
+    store->numberings = numbering;
+}
+
 void tkt_recover_note(tkt_recovery *r, const tkt_mapping_note *note, const char *data)
 {
     if (!has_store(r))
@@ -417,7 +423,7 @@ void tkt_recover_note(tkt_recovery *r, const tkt_mapping_note *note, const char 
     else if (note->kind == TKT_KEEP_PAIR)
         read_pair(r, note->number != 0, data, note->size);
     else if (note->kind == TKT_KEEP_ANEW)
-        r->store->shapes.count = 0;
+        number_anew(r->store, note->number);
 }
 
 static int compare(const void *a, const void *b)
@@ -441,6 +447,8 @@ void tkt_recover_activities(tkt_recovery *r)
     size_t count = 0;
     if (!has_store(r))
         return;
+    if (r->store->numberings != r->head.numbering) /* there was no room for the note */
+        number_anew(r->store, (uint32_t)r->head.numbering);
     const tkt_store_chunk **chunks = tkt_alloc((r->head.devices.count + 1) * sizeof *chunks);
     for (uint32_t i = 0; chunks && i < r->head.devices.count; i++) {
         const tkt_store_chunk *chunk = tkt_recovery_item(r, &r->head.devices, i);

@@ -3,10 +3,10 @@
  *     prog_streamed DIRECTORY MODE [STEPS [MAX_MEMORY_KIB]]
  *
  * MODE is trace, summary or both. Each step has scopes, KERNELS launches in a scope of their own,
- * the first with timers inside, an allocation of 1 MiB and its free, counters and arguments. With
- * STEPS 0 it goes on until it is killed and prints a line for each step that is over. Otherwise it
- * stops the profiler and compares the trace it is given with what it has done, which it knows: ends
- * with 1 if something is wrong.
+ * the first with timers inside, the others with grids that no other launch has, an allocation of 1
+ * MiB and its free, counters and arguments. With STEPS 0 it goes on until it is killed and prints a
+ * line for each step that is over. Otherwise it stops the profiler and compares the trace it is
+ * given with what it has done, which it knows: ends with 1 if something is wrong.
  */
 #include "simgpu/driver.h"
 #include "simgpu/kernel_lanes.h"
@@ -101,8 +101,9 @@ static void step(CUfunction kernel, CUstream stream, uint32_t number)
         TAKT_SCOPE("launching");
         CHECK(cuMemAlloc_v2(&memory, MIB));
         launch_timed(kernel, stream, number);
-        for (int i = 1; i < KERNELS; i++)
-            CHECK(cuLaunchKernel(kernel, 1, 1, 1, 64, 1, 1, 0, stream, NULL, NULL));
+        for (uint32_t i = 1; i < KERNELS; i++)
+            CHECK(cuLaunchKernel(kernel, number * KERNELS + i + 1, 1, 1, 64, 1, 1, 0, stream, NULL,
+                                 NULL));
         CHECK(cuStreamSynchronize(stream));
         CHECK(cuMemFree_v2(memory));
     }
@@ -132,15 +133,19 @@ static bool is_within(const takt_trace *trace, uint32_t track, uint32_t span, co
 
 static void check_devices(const takt_trace *trace, uint64_t steps)
 {
-    uint64_t kernels = 0, in_scope = 0;
+    uint64_t kernels = 0, in_scope = 0, blocks = 0, others = steps * KERNELS;
     for (size_t i = 0; i < trace->activities.count; i++) {
         const tkt_activity *activity = &trace->activities.items[i];
         kernels += activity->filter == TAKT_TIMING_KERNEL;
+        if (activity->filter == TAKT_TIMING_KERNEL)
+            blocks += trace->shapes.items[activity->shape].grid[0];
         in_scope += activity->filter == TAKT_TIMING_KERNEL &&
                     is_within(trace, activity->track, activity->scope, "launching");
     }
     EXPECT(kernels, steps * KERNELS);
     EXPECT(in_scope, steps * KERNELS);
+    /* the sum of 1 to `others`, but 1 instead of 1, 11, 21 ... */
+    EXPECT(blocks, others * (others + 1) / 2 - KERNELS * (steps * (steps - 1) / 2));
     EXPECT(trace->memory_events.count, 2 * steps);
     EXPECT(trace->device_memory.count, 1);
     if (trace->device_memory.count) {

@@ -135,6 +135,61 @@ TEST(a_ring_lets_the_older_half_of_waits_go)
         assert_int_equal(store->waits.items[i].begin, 3 + i);
 }
 
+/* The kernels that a program launches late are in its flight recorder, too: names and shapes get
+ * their room from the oldest records, whatever these are. */
+TEST(a_full_ring_has_room_for_new_shapes_and_texts)
+{
+    tkt_store *store = *state;
+    store->max_bytes = 3 * CHUNK_BYTES;
+    tkt_store_ring(UINT64_MAX);
+    tkt_stored_overhead overhead = {.begin = 1, .end = 2};
+    add(store, 2 * TKT_STORE_CHUNK + 1);
+    for (size_t i = 0; i < 2 * CHUNK_BYTES / sizeof overhead; i++)
+        assert_true(tkt_store_add_overhead(store, &overhead));
+    store->max_bytes = store->used_bytes;
+    tkt_shape shape = {.bytes = 1};
+    assert_int_equal(tkt_store_shape(store, &shape), 0);
+    store->max_bytes = store->used_bytes;
+    assert_int_not_equal(tkt_store_string(store, "late"), TKT_STRTAB_FULL);
+    store->max_bytes = store->used_bytes;
+    assert_non_null(tkt_store_add_name(store));
+    assert_int_equal(store->losses.store_full + store->losses.others_full, 0);
+    assert_true(store->losses.overwritten > 0);
+}
+
+/* Waits fill the memory before the first kernel, and kernels before the first wait. */
+TEST(in_a_full_ring_every_kind_has_room)
+{
+    tkt_store *store = *state;
+    store->max_bytes = 3 * CHUNK_BYTES;
+    tkt_store_ring(UINT64_MAX);
+    tkt_stored_wait wait = {.end = 1};
+    for (size_t i = 0; i < 4 * CHUNK_BYTES / sizeof wait; i++)
+        assert_true(tkt_store_add_wait(store, &wait));
+    add(store, 10 * TKT_STORE_CHUNK);
+    assert_in_range(check(store), TKT_STORE_CHUNK, 2 * TKT_STORE_CHUNK);
+}
+
+/* As in tkt_decode: each activity has a shape of its own. */
+TEST(a_ring_forgets_the_shapes_of_what_it_forgot)
+{
+    tkt_store *store = *state;
+    store->max_bytes = 8 * CHUNK_BYTES;
+    tkt_store_ring(UINT64_MAX);
+    for (uint32_t i = 0; i < 40 * TKT_STORE_CHUNK; i++) {
+        tkt_shape shape = {.bytes = i};
+        tkt_stored_activity activity = {.correlation = i, .shape = tkt_store_shape(store, &shape)};
+        assert_true(activity.shape != UINT32_MAX && tkt_store_add(store, &activity));
+        assert_in_range(store->used_bytes, 0, store->max_bytes);
+    }
+    assert_int_equal(store->losses.store_full, 0);
+    assert_in_range(check(store), TKT_STORE_CHUNK, 8 * TKT_STORE_CHUNK);
+    for (const tkt_store_chunk *chunk = store->first; chunk; chunk = chunk->next)
+        for (uint32_t i = 0; i < chunk->count; i++)
+            assert_int_equal(store->shapes.items[chunk->items[i].shape].bytes,
+                             chunk->items[i].correlation);
+}
+
 TEST(without_memory_activities_are_counted)
 {
     tkt_store *store = *state;

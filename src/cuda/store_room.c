@@ -1,0 +1,154 @@
+/* What the store forgets. In a flight recorder, when max_memory is used up, the oldest records of
+ * whatever takes the most memory make room for new ones. And a program whose launches never look
+ * the same (each with its own grid, or copies of ever new sizes) makes shapes without end: those
+ * that no activity refers to any more go. */
+#include "cuda/store.h"
+
+#include <string.h>
+
+/* ---- Records --------------------------------------------------------------------------------- */
+
+/* One of the store's arrays, without its type. */
+typedef struct ring_array {
+    void *items;
+    size_t *count;
+    size_t item_bytes;
+} ring_array;
+
+#define RING_ARRAY(array) ((ring_array){(array)->items, &(array)->count, sizeof *(array)->items})
+
+static uint64_t chunk_bytes(const tkt_store *store)
+{
+    uint64_t positions = store->last->first + TKT_STORE_CHUNK - store->first->first;
+    return positions / TKT_STORE_CHUNK * sizeof(tkt_store_chunk);
+}
+
+/* True if the oldest chunk is older than all that a window beside the flight recorder needs. */
+static bool may_forget_chunk(const tkt_store *store)
+{
+    const tkt_store_chunk *oldest = store->first;
+    return oldest && oldest->first + oldest->count <= store->ring_until;
+}
+
+static void forget_chunk(tkt_store *store)
+{
+    store->losses.overwritten += store->first->count;
+    tkt_store_free_first(store);
+}
+
+static void forget_half(tkt_store *store, const ring_array *array)
+{
+    size_t gone = (*array->count + 1) / 2;
+    store->losses.overwritten += gone;
+    store->used_bytes -= gone * array->item_bytes;
+    *array->count -= gone;
+    memmove(array->items, (char *)array->items + gone * array->item_bytes,
+            *array->count * array->item_bytes);
+}
+
+/* Forgets the oldest of what takes the most memory; false if there is nothing to forget. */
+static bool forget_oldest(tkt_store *store)
+{
+    const ring_array arrays[] = {RING_ARRAY(&store->memory), RING_ARRAY(&store->waits),
+                                 RING_ARRAY(&store->records), RING_ARRAY(&store->overheads)};
+    uint64_t chunks = may_forget_chunk(store) ? chunk_bytes(store) : 0, most = 0;
+    const ring_array *largest = NULL;
+    for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++) {
+        if (*arrays[i].count * arrays[i].item_bytes > most) {
+            most = *arrays[i].count * arrays[i].item_bytes;
+            largest = &arrays[i];
+        }
+    }
+    if (chunks >= most && chunks)
+        forget_chunk(store);
+    else if (largest)
+        forget_half(store, largest);
+    return chunks || largest;
+}
+
+bool tkt_store_make_room(tkt_store *store, uint64_t bytes)
+{
+    while (store->used_bytes + bytes > store->max_bytes) {
+        if (!store->ring_until || !forget_oldest(store))
+            return false;
+    }
+    return true;
+}
+
+/* ---- Shapes ---------------------------------------------------------------------------------- */
+
+static uint64_t shape_bytes(const tkt_store *store)
+{
+    return store->shapes.count * sizeof *store->shapes.items;
+}
+
+/* Gives the shapes that activities refer to their new numbers; the others keep UINT32_MAX. Returns
+ * how many are left. */
+static uint32_t number_used(const tkt_store *store, uint32_t *numbers)
+{
+    uint32_t kept = 0;
+    memset(numbers, 0xff, store->shapes.count * sizeof *numbers);
+    for (const tkt_store_chunk *chunk = store->first; chunk; chunk = chunk->next) {
+        for (uint32_t i = 0; i < chunk->count; i++)
+            numbers[chunk->items[i].shape] = 0;
+    }
+    for (size_t i = 0; i < store->shapes.count; i++) {
+        if (numbers[i] == 0)
+            numbers[i] = kept++;
+    }
+    return kept;
+}
+
+static void renumber(tkt_store *store, const uint32_t *numbers, uint32_t kept)
+{
+    for (size_t i = 0; i < store->shapes.count; i++) {
+        if (numbers[i] != UINT32_MAX)
+            store->shapes.items[numbers[i]] = store->shapes.items[i];
+    }
+    for (tkt_store_chunk *chunk = store->first; chunk; chunk = chunk->next) {
+        for (uint32_t i = 0; i < chunk->count; i++)
+            chunk->items[i].shape = numbers[chunk->items[i].shape];
+    }
+    store->used_bytes -= (store->shapes.count - kept) * sizeof *store->shapes.items;
+    store->shapes.count = kept;
+}
+
+/* Frees the shapes that no activity refers to. */
+static void forget_unused_shapes(tkt_store *store)
+{
+    uint32_t *numbers = tkt_alloc(store->shapes.count * sizeof *numbers);
+    if (numbers)
+        renumber(store, numbers, number_used(store, numbers));
+    tkt_free(numbers);
+    tkt_store_index_shapes(store);
+}
+
+static void forget_half_of_chunks(tkt_store *store)
+{
+    uint64_t until = (store->first->first + store->next_sequence) / 2;
+    while (may_forget_chunk(store) && store->first->first < until)
+        forget_chunk(store);
+}
+
+/* In a flight recorder: when shapes take half of the memory. Otherwise when they take an eighth,
+ * and again whenever they have doubled: looking at all activities each time would take too long. */
+static bool is_due(const tkt_store *store)
+{
+    if (store->ring_until)
+        return shape_bytes(store) > store->max_bytes / 2;
+    return shape_bytes(store) > store->max_bytes / 8 &&
+           store->shapes.count / 2 >= store->shapes_kept;
+}
+
+void tkt_store_limit_shapes(tkt_store *store)
+{
+    if (!is_due(store))
+        return;
+    forget_unused_shapes(store);
+    while (store->ring_until && shape_bytes(store) > store->max_bytes / 8 * 3 &&
+           may_forget_chunk(store)) {
+        forget_half_of_chunks(store);
+        forget_unused_shapes(store);
+    }
+    store->shapes_kept = store->shapes.count;
+}
