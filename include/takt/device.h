@@ -64,7 +64,8 @@ TAKT_API takt_status takt_device_timers_create(const char *const *names, uint32_
                                                takt_device_timers **out);
 
 /* Frees the timers and their device memory. No kernel with a view of them may still run. Records
- * that were read stay in the recording. Waits for the copies of earlier reads. NULL is ignored. */
+ * that were read stay in the recording; those of kernels after the last read are lost, except with
+ * `on_host`. Waits for the copies of earlier reads. NULL is ignored. */
 TAKT_API void takt_device_timers_destroy(takt_device_timers *timers);
 
 /* Sets whether views that are made from now on record; by default they do. Any thread. */

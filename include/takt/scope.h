@@ -154,7 +154,7 @@ TAKT_API void takt_span_end(takt_span span);
 TAKT_API void takt_span_at(takt_track track, const char *name, uint64_t begin_ns, uint64_t end_ns);
 
 /* Draws an arrow from the innermost open scope of one thread to that of another. The program
- * chooses `id`; one id pairs one begin with one end. */
+ * chooses `id`; one id pairs one begin with one end. A half without the other draws nothing. */
 TAKT_API void takt_flow_begin(uint64_t id);
 TAKT_API void takt_flow_end(uint64_t id);
 

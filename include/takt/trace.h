@@ -56,7 +56,7 @@ TAKT_API void takt_trace_release(const takt_trace *trace);
     X(TAKT_LOSS_TOO_MANY_PATHS, "too many paths", "scopes folded into their parent's other")       \
     X(TAKT_LOSS_MISMATCH, "mismatched", "ends without begin, and scopes closed by another's end")  \
     X(TAKT_LOSS_CLOCK, "clock", "spans that would have had a negative duration")                   \
-    X(TAKT_LOSS_UNMATCHED_SPAN, "unmatched", "span ends and flows whose other half is missing")    \
+    X(TAKT_LOSS_UNMATCHED_SPAN, "unmatched", "spans on tracks whose begin or end is missing")      \
     X(TAKT_LOSS_CUT, "cut", "bytes at the end of a file that could not be read")                   \
     X(TAKT_LOSS_DEVICE_DROPPED, "device dropped", "activities for which there was no room")        \
     X(TAKT_LOSS_INCOMPLETE, "incomplete", "launches whose activity had not finished")              \

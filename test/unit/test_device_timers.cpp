@@ -367,6 +367,21 @@ TEST(blocks_and_phases_without_room_are_counted)
     takt_device_timers_destroy(timers);
 }
 
+TEST(destroying_reads_what_is_left)
+{
+    takt::Profiler profiler(quiet());
+    profiler.start();
+    takt_device_timers *timers = timers_with(4, 2);
+    for (uint32_t block = 0; block < 3; block++)
+        solve_one(takt_device_timers_view(timers), block);
+    takt_device_timers_destroy(timers);
+    profiler.stop();
+    const takt_trace *trace = takt_profiler_trace(profiler.get());
+    assert_int_equal(takt_trace_loss(trace, TAKT_LOSS_PHASE_BLOCKS), 0);
+    assert_true(report_of(trace).find("solve  phases  100.00%  100.00%      3") !=
+                std::string::npos);
+}
+
 TEST(numbers_out_of_range_are_counted)
 {
     takt_device_timers *timers = timers_with(3, 16);
@@ -454,6 +469,7 @@ int main()
         cmocka_unit_test(blocks_warps_or_threads_are_lanes),
         cmocka_unit_test(wrong_arguments_are_refused),
         cmocka_unit_test(blocks_and_phases_without_room_are_counted),
+        cmocka_unit_test(destroying_reads_what_is_left),
         cmocka_unit_test(numbers_out_of_range_are_counted),
         cmocka_unit_test(a_view_serves_many_launches),
         cmocka_unit_test(launches_at_once_have_segments_of_their_own),
