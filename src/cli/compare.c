@@ -191,6 +191,29 @@ static void take_facts(cli_side *side, const takt_trace *trace)
     side->wall_ns += (double)(facts->end_ns - facts->begin_ns);
 }
 
+/* True if both are cycles of one process: not runs of their own. Two clocks of one boot agree to
+ * well within a second; in containers, processes of several boots may have the same id. */
+static bool is_of_process(const cli_recording *a, const cli_recording *b)
+{
+    const int64_t second_ns = 1000000000;
+    int64_t apart_ns;
+    return a->process_id == b->process_id && a->cycle != b->cycle && a->process_id != 0 &&
+           !__builtin_sub_overflow(a->realtime_offset_ns, b->realtime_offset_ns, &apart_ns) &&
+           apart_ns < second_ns && apart_ns > -second_ns;
+}
+
+static bool look_for_process(cli_side *side, const takt_facts *facts)
+{
+    cli_recording now = {facts->process_id, facts->cycle, facts->realtime_offset_ns};
+    for (size_t i = 0; i < side->recordings.count; i++)
+        if (is_of_process(&side->recordings.items[i], &now))
+            side->twin = now.process_id;
+    cli_recording *added = TKT_ARRAY_ADD(&side->recordings);
+    if (added)
+        *added = now;
+    return added != NULL;
+}
+
 /* Adds the mean step of a run or, without steps, its wall time. */
 static bool add_length(cli_side *side, const takt_trace *trace)
 {
@@ -233,13 +256,14 @@ bool cli_side_add(cli_side *side, const takt_trace *trace)
     return take_text(side, &side->run, strdup(facts->name), CLI_FACT_RUN) &&
            take_text(side, &side->backend, strdup(facts->backend), CLI_FACT_BACKEND) &&
            take_text(side, &side->devices, devices_of(trace), CLI_FACT_DEVICES) &&
-           tell_losses(side) && add_length(side, trace);
+           tell_losses(side) && add_length(side, trace) && look_for_process(side, facts);
 }
 
 void cli_side_free(cli_side *side)
 {
     cli_files_free(&side->files);
     cli_values_free(&side->lengths);
+    TKT_ARRAY_FREE(&side->recordings);
     takt_trace_release(side->trace);
     free(side->label);
     free(side->run);

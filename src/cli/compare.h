@@ -242,6 +242,13 @@ typedef enum cli_fact_kind {
 } cli_fact_kind;
 
 /* Facts about a side's traces, which are released after counting. */
+/* Which process recorded a trace, and in which of its cycles. */
+typedef struct cli_recording {
+    uint32_t process_id;
+    uint32_t cycle;
+    int64_t realtime_offset_ns; /* tells boots of the machine, and machines, apart */
+} cli_recording;
+
 typedef struct cli_side {
     char      *label; /* "base.pftrace", "runs/base", "1.pftrace and 2 more" */
     cli_files  files;
@@ -257,6 +264,8 @@ typedef struct cli_side {
     double     wall_ns; /* over all runs */
     cli_values lengths; /* of each run: its mean step, or without steps its wall time */
     takt_trace *trace;  /* the only one, if it stays open; otherwise NULL */
+    TKT_ARRAY_OF(cli_recording) recordings; /* of the runs read so far */
+    uint32_t twin;      /* process id of two runs that are cycles of one process; 0: none */
     unsigned   varies;  /* bits 1 << CLI_FACT_...: facts in which the runs disagree */
 } cli_side;
 

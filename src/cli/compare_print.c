@@ -483,6 +483,11 @@ static void look_at_side(const cli_comparison *c, int side, cli_obstacles *out)
 {
     const cli_side *of = &c->sides[side];
 
+    if (of->twin)
+        cli_obstacles_add(
+            out, CLI_FACT_RUNS,
+            "%c has several cycles of process %u, which are one run: take one of each",
+            side_name(side), of->twin);
     if (of->facts.ending != TAKT_ENDING_WHOLE)
         cli_obstacles_add(out, CLI_FACT_LOSSES,
                           of->facts.ending == TAKT_ENDING_CUT ? "%c is cut off"

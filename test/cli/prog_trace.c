@@ -8,7 +8,7 @@
  *     whole                                   the same: one with facts, arguments, work and memory
  *     run NAME | backend TEXT | device NAME | loss NUMBER COUNT | partial | summary
  *     rank NUMBER OF
- *     process ID
+ *     process ID [CYCLE]
  *     began SECONDS                           after all other runs began
  *     thread NAME | async NAME                begins a track
  *     span PARENT FLAGS BEGIN END NAME        PARENT: on the same track, from 0 on; -1: none
@@ -136,8 +136,9 @@ static bool add_fact(maker *m, const char *line)
     else if (sscanf(line, "rank %u %llu", &number, &count) == 2) {
         m->trace->facts.rank = number;
         m->trace->facts.world_size = (uint32_t)count;
-    } else if (sscanf(line, "process %u", &number) == 1)
-        m->trace->facts.process_id = number;
+    } else if (sscanf(line, "process %u %u", &m->trace->facts.process_id, &m->trace->facts.cycle) >=
+               1)
+        ;
     else if (sscanf(line, "phases %u", &number) == 1)
         random_phases(m->trace, &(chance){(number + UINT64_C(1)) << 32}, 200);
     else if (sscanf(line, "run %4095[^\n]", name) == 1)

@@ -286,6 +286,15 @@ cp runs.base/1.pftrace copies/a.pftrace && cp runs.base/1.pftrace copies/b.pftra
 declines '^not comparable: B has a file twice: copies/b\.pftrace$' --against runs.base copies
 cp runs.base/1.pftrace packed/a.pftrace && gzip -c runs.slow/1.pftrace >packed/a.pftrace.gz
 declines '^not comparable: B has a file twice: packed/a\.pftrace\.gz$' --against runs.base packed
+# Cycles of one process are one run; those of several processes are as many.
+mkdir cycles others
+for i in 1 2 3 4; do
+    run_of cycles/$i.pftrace 62000 30000 "process 7 $i"
+    run_of others/$i.pftrace 62000 30000 "process 7$i $i"
+done
+declines '^not comparable: B has several cycles of process 7, which are one run: take one of each$' --against runs.base cycles
+run check --scope forces --against runs.base others
+out_lacks 'not comparable'
 # A hole: the file has all packets but the largest.
 if command -v python3 >/dev/null; then
     python3 - runs.base/1.pftrace hole.pftrace <<'EOF'
