@@ -48,7 +48,7 @@ static void begin_part(tkt_chrome *chrome)
 
 static void next_part(tkt_chrome *chrome)
 {
-    tkt_chrome_end_file(chrome, chrome->window_last_ns);
+    tkt_chrome_end_file(chrome, chrome->window_last_ns, false);
     chrome->status = chrome->choice.next(chrome->choice.user, chrome->part + 1, chrome->writer);
     if (chrome->status == TAKT_OK)
         begin_part(chrome);
@@ -263,7 +263,7 @@ takt_status tkt_chrome_export(const takt_trace *trace, tkt_writer *writer,
         write_windows(&chrome);
     }
     if (goes_on(&chrome))
-        tkt_chrome_end_file(&chrome, trace->facts.end_ns);
+        tkt_chrome_end_file(&chrome, trace->facts.end_ns, true);
     fini(&chrome);
     return chrome.status;
 }

@@ -228,7 +228,7 @@ void tkt_chrome_begin_file(tkt_chrome *chrome);
 
 /* Writes a device's metadata, unless this file already has it. */
 void tkt_chrome_announce_device(tkt_chrome *chrome, tkt_chrome_device *device);
-void tkt_chrome_end_file(tkt_chrome *chrome, uint64_t end_ns);
+void tkt_chrome_end_file(tkt_chrome *chrome, uint64_t end_ns, bool is_last);
 
 /* Writes a row's metadata, unless this file already has it. */
 void tkt_chrome_announce_slow(tkt_chrome *chrome, tkt_chrome_row *row);

@@ -226,14 +226,17 @@ void tkt_chrome_begin_file(tkt_chrome *chrome)
     tkt_writer_text(writer, "},\n");
 }
 
-void tkt_chrome_end_file(tkt_chrome *chrome, uint64_t end_ns)
+void tkt_chrome_end_file(tkt_chrome *chrome, uint64_t end_ns, bool is_last)
 {
     tkt_writer *writer = chrome->writer;
     put_window_mark(chrome, "Record Window End", end_ns);
     tkt_writer_text(writer, "}\n],\n\"traceName\": \"");
     const tkt_string *name = &chrome->trace->strings.items[chrome->trace->name];
     tkt_chrome_put_text(writer, name->bytes, name->size);
-    tkt_writer_format(writer, ".%u\"\n}\n", chrome->trace->facts.cycle);
+    tkt_writer_format(writer, ".%u\"", chrome->trace->facts.cycle);
+    if (!is_last)
+        tkt_writer_format(writer, ",\n\"takt_next_part\": %u", chrome->part + 1);
+    tkt_writer_text(writer, "\n}\n");
 }
 
 static void put_row_name(tkt_chrome *chrome, const tkt_chrome_row *row)

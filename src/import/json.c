@@ -287,7 +287,7 @@ static void take_takt(imp_json *json, const imp_value *value)
 {
     imp_object info;
     takt_facts *facts = &json->build.trace->facts;
-    int64_t cycle = 0;
+    int64_t cycle = 0, part = 1;
     json->is_takt = scan_inside(value, &info);
     if (!json->is_takt)
         return;
@@ -305,6 +305,7 @@ static void take_takt(imp_json *json, const imp_value *value)
     facts->is_partial = imp_is(imp_find(&info, "partial"), "true");
     if (imp_integer(imp_find(&info, "cycle"), &cycle) && cycle > 0 && cycle <= UINT32_MAX)
         facts->cycle = (uint32_t)cycle;
+    json->is_part |= imp_integer(imp_find(&info, "part"), &part) && part > 1;
     take_losses(json, imp_find(&info, "losses"));
     take_all_steps(json, imp_find(&info, "all_steps"));
 }
@@ -319,6 +320,8 @@ static void take_member(imp_json *json, const imp_value *key, const imp_value *v
         imp_integer(value, &json->base_ns);
     else if (imp_is(key, "takt"))
         take_takt(json, value);
+    else if (imp_is(key, "takt_next_part"))
+        json->is_part = true;
 }
 
 /* Reads a member of the file's object, up to its value if that is the list of events. */
@@ -427,6 +430,12 @@ static takt_status finish(imp_json *json, takt_trace **out)
     json->is_cut |= input->is_cut; /* the packed data are damaged */
     if (json->is_cut) {
         trace->losses[TAKT_LOSS_CUT] += json->cut_bytes ? json->cut_bytes : 1;
+        trace->facts.ending = TAKT_ENDING_CUT;
+    }
+    if (json->is_part) {
+        tkt_log(TAKT_LOG_WARNING,
+                "%s is one of several files with parts of a recording: take its .pftrace",
+                input->name);
         trace->facts.ending = TAKT_ENDING_CUT;
     }
     trace->facts.realtime_offset_ns = json->base_ns;

@@ -32,6 +32,7 @@ typedef struct imp_json {
     imp_object args;           /* and its arguments; empty without any */
     const uint8_t *args_begin; /* where the arguments that were read begin; NULL: none were */
     bool is_takt;              /* Takt wrote the file */
+    bool is_part;              /* the rest of the recording is in other files */
     bool is_cut;
     bool has_event;        /* one that is understood */
     bool is_skipping;      /* a broken event, whose end was not found yet */

@@ -41,6 +41,13 @@ for part in "${parts[@]}"; do
     size=$(stat -c %s "$part")
     [ "$size" -le 65536 ] || fail "${part##*/} has $size bytes"
 done
+# A part is not taken for the whole recording.
+for part in "${parts[0]}" "${parts[1]}" "${parts[-1]}"; do
+    "$takt" report "$part" >"$scratch/report" 2>"$scratch/errors"
+    [ $? = 4 ] && grep -q '^INCOMPLETE' "$scratch/report" || fail "$part reads as a whole recording"
+    grep -q "is one of several files with parts of a recording" "$scratch/errors" ||
+        fail "$part: $(cat "$scratch/errors")"
+done
 totals "${parts[@]}" >"$scratch/totals"
 "$takt" export --chrome -o "$scratch/whole.json" "$scratch/parts/sph.0.pftrace" >"$scratch/output"
 totals "$scratch/whole.json" >"$scratch/whole"
