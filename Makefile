@@ -227,9 +227,13 @@ hot := $(filter-out $(patsubst %,src/record/%.c,addresses control fold_named fol
     $(addprefix base/,clock containers histogram text writer) \
     $(addprefix cuda/,callback decode decode_names decode_other store) \
     $(addprefix trace/,calls devices model_finish model_fold nest order read_common seal) \
-    $(addprefix export/,chrome_event chrome_span perfetto_device perfetto_event) summary/owners)
+    $(addprefix export/,chrome_event chrome_span perfetto_device perfetto_event) \
+    profiler/profiler summary/owners)
 rare := $(filter-out $(hot), \
-    $(wildcard $(patsubst %,src/%/*.c,base config cuda nvtx profiler record report)))
+    $(wildcard $(patsubst %,src/%/*.c,base config cuda nvtx profiler record report)) \
+    $(wildcard src/summary/advice*.c) $(patsubst %,src/%.c, \
+    $(addprefix trace/,model perfetto read_facts recover recover_log recover_parts resolve) \
+    $(addprefix export/,chrome_head export perfetto_facts perfetto_names tensorboard)))
 smallest := $(if $(shell $(CC) -Oz -E -x c /dev/null 2>/dev/null && echo yes),-Oz,-Os)
 ifeq ($(origin CFLAGS)$(SAN),file)
   $(filter-out $(call objects,$(hot) $(rare)),$(lib_objects)): private CFLAGS += -Os

@@ -1,7 +1,7 @@
-/* What the store forgets. In a flight recorder, when max_memory is used up, the oldest records of
- * whatever takes the most memory make room for new ones. And a program whose launches never look
- * the same (each with its own grid, or copies of ever new sizes) makes shapes without end: those
- * that no activity refers to any more go. */
+/* What the store forgets: what no window needs any more. In a flight recorder, when max_memory is
+ * used up, also the oldest records of whatever takes the most memory. And a program whose launches
+ * never look the same (each with its own grid, or copies of ever new sizes) makes shapes without
+ * end: those that no activity refers to go. */
 #include "cuda/store.h"
 
 #include <string.h>
@@ -151,4 +151,81 @@ void tkt_store_limit_shapes(tkt_store *store)
         forget_unused_shapes(store);
     }
     store->shapes_kept = store->shapes.count;
+}
+
+/* ---- What no window needs -------------------------------------------------------------------- */
+
+static void release_chunks(tkt_store *store, uint64_t position)
+{
+    while (store->first && store->first->first + store->first->count <= position) {
+        tkt_store_chunk *chunk = store->first;
+        if (store->spare) {
+            tkt_store_free_first(store);
+            continue;
+        }
+        store->first = chunk->next;
+        store->spare = chunk;
+        chunk->count = 0;
+    }
+    if (!store->first)
+        store->last = NULL;
+}
+
+/* Call when no activity refers to a shape. Programs that keep making graphs also keep making
+ * shapes. */
+static void release_shapes(tkt_store *store)
+{
+    store->used_bytes -= store->shapes.count * sizeof *store->shapes.items;
+    TKT_ARRAY_FREE(&store->shapes);
+    store->shapes_kept = 0;
+    tkt_store_index_shapes(store);
+}
+
+/* Keeps the items with a time from `from` on, in order. */
+#define KEEP_FROM(store, array, time, from)                                                        \
+    do {                                                                                           \
+        size_t kept_ = 0;                                                                          \
+        for (size_t i_ = 0; i_ < (array)->count; i_++) {                                           \
+            if ((array)->items[i_].time >= (from))                                                 \
+                (array)->items[kept_++] = (array)->items[i_];                                      \
+        }                                                                                          \
+        (store)->used_bytes -= ((array)->count - kept_) * sizeof *(array)->items;                  \
+        (array)->count = kept_;                                                                    \
+        if (!kept_)                                                                                \
+            TKT_ARRAY_FREE(array);                                                                 \
+    } while (0)
+
+/* Frees clock pairs that no later moment needs. Returns CUPTI's time at `before_ticks`, or an
+ * earlier one: the lowest in any later pair, because the clock may have been set back. */
+static uint64_t release_pairs(tkt_cuda_clock *clock, uint64_t before_ticks)
+{
+    size_t first = 0;
+    uint64_t earliest = UINT64_MAX;
+    if (!clock->pairs.count || clock->pairs.items[0].ticks > before_ticks)
+        return 0;
+    while (first + 1 < clock->pairs.count && clock->pairs.items[first + 1].ticks <= before_ticks)
+        first++;
+    clock->pairs.count -= first;
+    memmove(clock->pairs.items, clock->pairs.items + first,
+            clock->pairs.count * sizeof *clock->pairs.items);
+    for (size_t i = 0; i < clock->pairs.count; i++) {
+        if (clock->pairs.items[i].cupti_ns < earliest)
+            earliest = clock->pairs.items[i].cupti_ns;
+    }
+    return earliest;
+}
+
+void tkt_store_release(uint64_t position, uint64_t before_ticks)
+{
+    tkt_store *store = tkt_store_get();
+    tkt_mutex_lock(&store->lock);
+    release_chunks(store, position);
+    if (!store->first)
+        release_shapes(store);
+    uint64_t from = release_pairs(&store->clock, before_ticks);
+    KEEP_FROM(store, &store->memory, time, from);
+    KEEP_FROM(store, &store->waits, end, from);
+    KEEP_FROM(store, &store->records, position, position);
+    KEEP_FROM(store, &store->overheads, end, from);
+    tkt_mutex_unlock(&store->lock);
 }
