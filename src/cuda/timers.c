@@ -32,7 +32,7 @@ static _Atomic(uint32_t) last_view;
 static _Thread_local uint32_t waiting_view; /* for this thread's next launch; 0: none */
 
 static tkt_mutex list_lock = TKT_MUTEX_INIT;
-static takt_device_timers *all_timers; /* list_lock; newest first */
+takt_device_timers *tkt_timers_all;    /* list_lock; newest first */
 static uint64_t last_id;               /* list_lock */
 
 /* ---- Views ----------------------------------------------------------------------------------- */
@@ -256,8 +256,8 @@ static void enlist(takt_device_timers *timers)
 {
     tkt_mutex_lock(&list_lock);
     timers->id = ++last_id;
-    timers->next = all_timers;
-    __atomic_store_n(&all_timers, timers, __ATOMIC_RELAXED);
+    timers->next = tkt_timers_all;
+    __atomic_store_n(&tkt_timers_all, timers, __ATOMIC_RELAXED);
     tkt_mutex_unlock(&list_lock);
 }
 
@@ -319,7 +319,7 @@ void takt_device_timers_destroy(takt_device_timers *timers)
     if (!timers || tkt_process_is_disabled())
         return;
     tkt_mutex_lock(&list_lock);
-    takt_device_timers **at = &all_timers;
+    takt_device_timers **at = &tkt_timers_all;
     while (*at != timers)
         at = &(*at)->next;
     __atomic_store_n(at, timers->next, __ATOMIC_RELAXED);
@@ -347,11 +347,10 @@ void tkt_timers_drop(takt_device_timers *timers)
 takt_device_timers *tkt_timers_next(takt_device_timers *last)
 {
     takt_device_timers *next = NULL;
-    /* relaxed: most programs have no timers, and their steps take no lock to learn it */
-    if (!last && !__atomic_load_n(&all_timers, __ATOMIC_RELAXED))
+    if (!last && !tkt_timers_exist())
         return NULL;
     tkt_mutex_lock(&list_lock);
-    for (takt_device_timers *t = all_timers; t && (!last || t->id > last->id); t = t->next)
+    for (takt_device_timers *t = tkt_timers_all; t && (!last || t->id > last->id); t = t->next)
         next = t;
     if (next)
         tkt_timers_hold(next);

@@ -103,6 +103,15 @@ static inline uint32_t tkt_record_iteration(const takt_device_record *record)
  * are not closed do. */
 void tkt_timers_record(bool is_recording, bool is_needed);
 
+/* For tkt_timers_exist(). */
+extern takt_device_timers *tkt_timers_all;
+
+/* relaxed: most programs have no timers, and their steps take no lock to learn it */
+static inline bool tkt_timers_exist(void)
+{
+    return __atomic_load_n(&tkt_timers_all, __ATOMIC_RELAXED) != NULL;
+}
+
 /* A step: reads the timers that ask for it, and collects finished reads. */
 void tkt_timers_step(void);
 

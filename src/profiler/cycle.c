@@ -381,7 +381,7 @@ void tkt_worker_submit(tkt_worker *worker, tkt_cycle *cycle, bool in_foreground)
 
 tkt_cycle *tkt_worker_take(tkt_worker *worker)
 {
-    if (!__atomic_load_n(&worker->has_done, __ATOMIC_ACQUIRE))
+    if (!tkt_worker_has_done(worker))
         return NULL;
     tkt_mutex_lock(&worker->lock);
     tkt_cycle *cycle = take_first(&worker->done);

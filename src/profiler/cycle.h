@@ -107,6 +107,12 @@ void tkt_worker_init(tkt_worker *worker);
  * be started. */
 void tkt_worker_submit(tkt_worker *worker, tkt_cycle *cycle, bool in_foreground);
 
+/* False if no cycle is sealed; true if one may be. */
+static inline bool tkt_worker_has_done(const tkt_worker *worker)
+{
+    return __atomic_load_n(&worker->has_done, __ATOMIC_ACQUIRE);
+}
+
 /* Returns the oldest sealed cycle, now the caller's, or NULL. */
 tkt_cycle *tkt_worker_take(tkt_worker *worker);
 

@@ -86,11 +86,12 @@ static void end_step(takt_profiler *profiler, uint64_t now)
     uint64_t ticks = now - profiler->step_begin;
     uint64_t duration_ns = tkt_clock_duration_ns(profiler->fit.ns_per_tick, ticks);
     tkt_all_steps_add(&profiler->all_steps, &profiler->run, duration_ns);
-    tkt_keeping_change_run(
-        &profiler->options,
-        &(tkt_run_change){.kind = TKT_RUN_STEP,
-                          .duration_ns = duration_ns,
-                          .simulated_seconds = profiler->all_steps.simulated_seconds});
+    if (profiler->options.given.crash_safe)
+        tkt_keeping_change_run(
+            &profiler->options,
+            &(tkt_run_change){.kind = TKT_RUN_STEP,
+                              .duration_ns = duration_ns,
+                              .simulated_seconds = profiler->all_steps.simulated_seconds});
     if (profiler->cycle)
         add_step_to_cycle(profiler, now);
 }
@@ -199,7 +200,8 @@ takt_status takt_profiler_start(takt_profiler *profiler)
 
 static void step(takt_profiler *profiler)
 {
-    tkt_timers_step();
+    if (tkt_timers_exist())
+        tkt_timers_step();
     synchronize(profiler);
     uint64_t now = tkt_scope_end_phase();
     end_range(profiler);
@@ -211,7 +213,8 @@ static void step(takt_profiler *profiler)
         tkt_profiler_go_to(profiler, next, now);
     else
         profiler->action = next;
-    bool was_delivered = deliver(profiler);
+    bool is_any = profiler->kept || tkt_worker_has_done(&profiler->worker);
+    bool was_delivered = is_any && deliver(profiler);
     begin_range(profiler);
     profiler->step_begin = changes || was_delivered ? tkt_ticks() : now;
 }
