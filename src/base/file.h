@@ -102,8 +102,10 @@ int tkt_above_standard_streams(int fd);
 takt_status tkt_folder_create(const char *path, takt_error *error);
 
 /* Creates a new folder: PATH, or PATH-2 and so on if that exists already. Writes its path into
- * `name`. */
-takt_status tkt_folder_create_new(const char *path, char *name, size_t size, takt_error *error);
+ * `name`. With `own`, a folder that exists already will do, unless one of its files' names begins
+ * with `own`. */
+takt_status tkt_folder_create_new(const char *path, const char *own, char *name, size_t size,
+                                  takt_error *error);
 
 /* True if the folder has a file whose name ends like that. */
 bool tkt_folder_has(const char *path, const char *ending);
@@ -152,6 +154,10 @@ uint32_t tkt_parent_id(void);
 /* This process's number in a parallel job, and the job's size, as the environment has them at the
  * first call. The size is 0 if it is unknown; without any rank, both are 0. */
 void tkt_rank(uint32_t *rank, uint32_t *size);
+
+/* When the launcher of this process, or else the process, began: seconds of CLOCK_REALTIME, the
+ * same for all ranks that one launcher starts. */
+int64_t tkt_launch_time(void);
 
 /* The suffix of file names: ".rank3", or "" for a process that is alone. */
 #define TKT_RANK_BYTES 20

@@ -135,14 +135,38 @@ takt_status tkt_folder_create(const char *path, takt_error *error)
     return creation_status(number, path, error);
 }
 
-/* Creates the first of PATH, PATH-2, PATH-3 that does not exist. Returns 0 or the errno. */
-static int create_first(const char *path, char *name, size_t size)
+/* True if the folder has a file whose name begins and ends so. */
+static bool has_file(const char *path, const char *begin, const char *ending)
+{
+    size_t size = strlen(ending);
+    bool has = false;
+    DIR *folder = opendir(path);
+    for (struct dirent *entry; folder && !has && (entry = readdir(folder));) {
+        size_t length = strlen(entry->d_name);
+        has = length >= size && strcmp(entry->d_name + length - size, ending) == 0 &&
+              strncmp(entry->d_name, begin, strlen(begin)) == 0;
+    }
+    if (folder)
+        closedir(folder);
+    return has;
+}
+
+bool tkt_folder_has(const char *path, const char *ending)
+{
+    return has_file(path, "", ending);
+}
+
+/* Creates the first of PATH, PATH-2, PATH-3 that does not exist, or takes one that others have made
+ * for `own` as well. Returns 0 or the errno. */
+static int create_first(const char *path, const char *own, char *name, size_t size)
 {
     char suffix[16] = "";
     for (unsigned i = 2; i <= MOST_OF_A_NAME; i++) {
         if ((size_t)snprintf(name, size, "%s%s", path, suffix) >= size)
             return ENAMETOOLONG;
         if (mkdir(name, FOLDER_MODE) == 0)
+            return 0;
+        if (errno == EEXIST && own && tkt_folder_exists(name) && !has_file(name, own, ""))
             return 0;
         if (errno != EEXIST)
             return errno;
@@ -151,30 +175,17 @@ static int create_first(const char *path, char *name, size_t size)
     return EEXIST;
 }
 
-takt_status tkt_folder_create_new(const char *path, char *name, size_t size, takt_error *error)
+takt_status tkt_folder_create_new(const char *path, const char *own, char *name, size_t size,
+                                  takt_error *error)
 {
     char *copy = tkt_copy_string(path);
     for (size_t end = copy ? strlen(copy) : 0; end > 1 && copy[end - 1] == '/'; end--)
         copy[end - 1] = 0;
     int number = copy ? create_above(copy) : ENOMEM;
     if (number == 0)
-        number = create_first(copy, name, size);
+        number = create_first(copy, own, name, size);
     tkt_free(copy);
     return creation_status(number, path, error);
-}
-
-bool tkt_folder_has(const char *path, const char *ending)
-{
-    size_t size = strlen(ending);
-    bool has = false;
-    DIR *folder = opendir(path);
-    for (struct dirent *entry; folder && !has && (entry = readdir(folder));) {
-        size_t length = strlen(entry->d_name);
-        has = length >= size && strcmp(entry->d_name + length - size, ending) == 0;
-    }
-    if (folder)
-        closedir(folder);
-    return has;
 }
 
 /* ======== Mapped files ======== */

@@ -4,6 +4,7 @@
 
 #include <elf.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <link.h>
 #include <pthread.h>
 #include <signal.h>
@@ -14,6 +15,7 @@
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 /* ======== The process ======== */
@@ -180,6 +182,52 @@ void tkt_rank_text(char text[TKT_RANK_BYTES], uint32_t rank, uint32_t size)
     text[0] = '\0';
     if (size > 1 || rank > 0)
         snprintf(text, TKT_RANK_BYTES, ".rank%u", rank);
+}
+
+/* An ancestor that began earlier is a shell or the like, from which many jobs may come. */
+#define LONGEST_LAUNCH_S 60
+
+/* Reads a process's parent, and when it began, in seconds since the machine did; false if /proc
+ * does not tell. Source: proc(5), /proc/pid/stat: fields 4 and 22; the second is a name in
+ * brackets. */
+static bool read_begin(int process, int *parent, int64_t *seconds)
+{
+    char path[32], text[1024];
+    size_t size = 0;
+    snprintf(path, sizeof path, "/proc/%d/stat", process);
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0)
+        return false;
+    takt_status status = tkt_file_read_some(fd, path, text, sizeof text - 1, &size, NULL);
+    close(fd);
+    text[size] = '\0';
+    const char *at = status == TAKT_OK ? strrchr(text, ')') : NULL;
+    if (!at || sscanf(at, ") %*c %d", parent) != 1)
+        return false;
+    for (int field = 2; at && field < 22; field++)
+        at = strchr(at + 1, ' ');
+    uint64_t ticks = at ? strtoull(at, NULL, 10) : 0;
+    *seconds = (int64_t)(ticks / (uint64_t)sysconf(_SC_CLK_TCK));
+    return true;
+}
+
+int64_t tkt_launch_time(void)
+{
+    struct timespec now, since_boot;
+    int64_t own, began, before;
+    int parent;
+    clock_gettime(CLOCK_REALTIME, &now);
+    clock_gettime(CLOCK_BOOTTIME, &since_boot);
+    if (!read_begin(getpid(), &parent, &own))
+        return now.tv_sec;
+    began = own;
+    while (read_begin(parent, &parent, &before) && own - before <= LONGEST_LAUNCH_S)
+        began = before;
+    /* Whole seconds since the machine began are the same for all ranks. So is the machine's begin,
+     * if it is rounded. */
+    int64_t boot_ns =
+        (now.tv_sec - since_boot.tv_sec) * INT64_C(1000000000) + now.tv_nsec - since_boot.tv_nsec;
+    return (boot_ns + 500000000) / 1000000000 + began;
 }
 
 /* ======== Other copies of Takt ======== */

@@ -99,7 +99,7 @@ static takt_status own_folder(const char *base, char **path, takt_error *error)
 {
     size_t size = strlen(base) + 16;
     *path = tkt_alloc(size);
-    return *path ? tkt_folder_create_new(base, *path, size, error) : TAKT_NO_MEMORY;
+    return *path ? tkt_folder_create_new(base, NULL, *path, size, error) : TAKT_NO_MEMORY;
 }
 
 takt_status tkt_xplane_file_name(const takt_trace *trace, const char *directory, tkt_output *output,

@@ -58,7 +58,12 @@ static void append_part(char **out, const char *end, const char *text)
     }
 }
 
-/* Returns the replacement of {key}, or NULL. */
+static bool is_one_of_many(const takt_profiler_options *given)
+{
+    return given->world_size > 1 || given->rank > 0;
+}
+
+/* Returns the replacement of {key}, or NULL. All ranks of a job have the same {time}. */
 static const char *value_of(const char *key, size_t size, const takt_profiler_options *given,
                             char *buffer, size_t buffer_size)
 {
@@ -75,7 +80,7 @@ static const char *value_of(const char *key, size_t size, const takt_profiler_op
         return buffer;
     }
     if (size == 4 && memcmp(key, "time", 4) == 0) {
-        time_t now = time(NULL);
+        time_t now = is_one_of_many(given) ? (time_t)tkt_launch_time() : time(NULL);
         struct tm local;
         strftime(buffer, buffer_size, "%Y-%m-%d_%H-%M-%S", localtime_r(&now, &local));
         return buffer;
@@ -351,13 +356,17 @@ void tkt_options_hold_directory(tkt_saved_options *saved)
     saved->shown_from = size + 1;
 }
 
+/* Ranks share a folder. An earlier job that began in the same second has files of this rank in
+ * it. */
 void tkt_options_claim_directory(tkt_saved_options *saved)
 {
-    char name[4096 + 16];
+    char name[4096 + 16], files[TKT_RUN_BYTES + TKT_RANK_BYTES + 1];
     if (!saved->is_of_its_time)
         return;
     saved->is_of_its_time = false; /* once: later, other files may be open in the folder */
-    if (tkt_folder_create_new(saved->directory, name, sizeof name, NULL) != TAKT_OK)
+    snprintf(files, sizeof files, "%s.", saved->file_name);
+    const char *own = is_one_of_many(&saved->given) ? files : NULL;
+    if (tkt_folder_create_new(saved->directory, own, name, sizeof name, NULL) != TAKT_OK)
         return; /* writing the first file will give the reason */
     char *copy = tkt_arena_copy(&saved->memory, name, strlen(name));
     if (copy)

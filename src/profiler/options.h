@@ -29,7 +29,7 @@ void tkt_options_hold_directory(tkt_saved_options *saved);
 
 /* Creates the directory if its name contains {time}. Call it before writing the first file. Such a
  * folder belongs to one run; if another process or profiler of the same second has created it, this
- * one appends "-2". Does nothing for other directories. */
+ * one appends "-2", unless both are ranks of a job. Does nothing for other directories. */
 void tkt_options_claim_directory(tkt_saved_options *saved);
 
 static inline bool tkt_wants_devices(const takt_profiler_options *saved)

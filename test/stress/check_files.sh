@@ -116,6 +116,19 @@ holds facts "{'backend': 'none', 'rank': 2, 'world_size': 3}"
 facts = json.load(sys.stdin)
 print(facts["rank"], facts["world_size"])')" = "6 0" ] || fail "ranks: takt info --json"
 
+# The ranks of a job share the folder of their launcher's time, though they begin in other seconds; the
+# next job has its own.
+enter shared
+job() {
+    (for rank in 0 1; do RANK=$rank WORLD_SIZE=2 run 0 run 'job-{time}' && sleep 1.1; done)
+}
+job && job
+[ "$(find . -name 'job-*' | wc -l)" = 2 ] || fail "ranks: $(find . -name '*.pftrace')"
+for folder in job-*; do
+    [ "$(ls "$folder" | tr '\n' ' ')" = "files.rank0.0.pftrace files.rank1.0.pftrace " ] ||
+        fail "ranks: $(find . -name '*.pftrace')"
+done
+
 # What the configuration says counts.
 enter configured
 RANK=1 WORLD_SIZE=2 TAKT_OPTIONS="profiling.active=0 profiling.rank=5 profiling.world_size=9

@@ -644,17 +644,24 @@ TEST_WITH(a_new_folder_takes_the_first_free_name, enter_folder, leave_folder)
 {
     char name[8];
     takt_error error;
-    assert_int_equal(tkt_folder_create_new("a/b/", name, sizeof name, NULL), TAKT_OK);
+    assert_int_equal(tkt_folder_create_new("a/b/", NULL, name, sizeof name, NULL), TAKT_OK);
     assert_string_equal(name, "a/b");
-    assert_int_equal(tkt_folder_create_new("a/b", name, sizeof name, NULL), TAKT_OK);
+    assert_int_equal(tkt_folder_create_new("a/b", NULL, name, sizeof name, NULL), TAKT_OK);
     assert_string_equal(name, "a/b-2");
     assert_int_equal(mkdir("a/b-3", 0777), 0);
-    assert_int_equal(tkt_folder_create_new("a/b", name, sizeof name, NULL), TAKT_OK);
+    assert_int_equal(tkt_folder_create_new("a/b", NULL, name, sizeof name, NULL), TAKT_OK);
     assert_string_equal(name, "a/b-4");
     assert_int_equal(entries_of("a"), 4);
-    assert_int_equal(tkt_folder_create_new("a/long", name, 6, &error), TAKT_IO_ERROR);
+    /* "own." may share a folder in which no file of its own is. */
+    assert_int_equal(tkt_folder_create_new("a/b", "own.", name, sizeof name, NULL), TAKT_OK);
+    assert_string_equal(name, "a/b");
+    fclose(fopen("a/b/own.0", "w"));
+    fclose(fopen("a/b-2/owner", "w"));
+    assert_int_equal(tkt_folder_create_new("a/b", "own.", name, sizeof name, NULL), TAKT_OK);
+    assert_string_equal(name, "a/b-2");
+    assert_int_equal(tkt_folder_create_new("a/long", NULL, name, 6, &error), TAKT_IO_ERROR);
     assert_string_equal(error.message, "cannot create folder a/long: File name too long");
-    assert_int_equal(tkt_folder_create_new("", name, sizeof name, &error), TAKT_IO_ERROR);
+    assert_int_equal(tkt_folder_create_new("", NULL, name, sizeof name, &error), TAKT_IO_ERROR);
 }
 
 TEST_WITH(a_file_in_the_way_of_a_folder_is_an_error, enter_folder, leave_folder)
