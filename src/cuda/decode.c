@@ -196,7 +196,7 @@ static void decode_set(tkt_decoder *d, tkt_record at)
 
 static void decode_graph(tkt_decoder *d, tkt_record at)
 {
-    char label[32];
+    char label[TKT_GRAPH_LABEL_BYTES];
     tkt_stored_activity activity = {
         .begin = tkt_get64(at, TKT_AT_GRAPH_START),
         .end = tkt_get64(at, TKT_AT_GRAPH_END),
@@ -208,8 +208,7 @@ static void decode_graph(tkt_decoder *d, tkt_record at)
     if (!tkt_decode_is_device(d, activity.device) || (d->store->left_out & TAKT_TIMING_GRAPH))
         return;
     tkt_shape shape = {.graph = tkt_get32(at, TKT_AT_GRAPH_GRAPH), .filter = TAKT_TIMING_GRAPH};
-    snprintf(label, sizeof label, "graph %u", shape.graph);
-    shape.label = tkt_store_string(d->store, label);
+    shape.label = tkt_store_string(d->store, tkt_graph_label(label, shape.graph, ""));
     if (shape.label != TKT_STRTAB_FULL)
         activity.shape = tkt_store_shape(d->store, &shape);
     judge_times(d, &activity);

@@ -240,6 +240,14 @@ uint32_t tkt_store_string(tkt_store *store, const char *text)
     return id;
 }
 
+const char *tkt_graph_label(char out[TKT_GRAPH_LABEL_BYTES], uint32_t graph, const char *suffix)
+{
+    bool is_late = graph >= TKT_MOST_GRAPHS;
+    snprintf(out, TKT_GRAPH_LABEL_BYTES, "graph %u%s%s", is_late ? TKT_MOST_GRAPHS : graph,
+             is_late ? "+" : "", suffix);
+    return out;
+}
+
 /* Puts a shape into the index; false without memory. Among equal hashes, the later shape takes the
  * next free number. */
 static bool index_shape(tkt_store *store, size_t number)

@@ -351,6 +351,12 @@ void tkt_store_forget_memory(tkt_store *store);
 uint32_t tkt_store_string(tkt_store *store, const char *text);
 tkt_stored_name *tkt_store_add_name(tkt_store *store);
 
+/* Writes the label of an executable graph: "graph 7". Programs that never stop making graphs would
+ * make labels without end, so all graphs from TKT_MOST_GRAPHS on have one: "graph 4096+". */
+#define TKT_GRAPH_LABEL_BYTES 40u
+#define TKT_MOST_GRAPHS       4096u
+const char *tkt_graph_label(char out[TKT_GRAPH_LABEL_BYTES], uint32_t graph, const char *suffix);
+
 /* Adds a reading of CUPTI's clock, or of the clock that CUDA events use. */
 void tkt_store_add_pair(tkt_store *store, const tkt_clock_pair *pair, bool is_cupti);
 

@@ -220,16 +220,15 @@ void tkt_graphs_drop(tkt_graphs *graphs, size_t count)
         *tkt_map_get(&graphs->index, items[i].whole.correlation) = i + 1;
 }
 
-const char *tkt_graph_label(char out[TKT_GRAPH_LABEL_BYTES], const tkt_graph_launch *launch)
+const char *tkt_launch_label(char out[TKT_GRAPH_LABEL_BYTES], const tkt_graph_launch *launch)
 {
-    snprintf(out, TKT_GRAPH_LABEL_BYTES, "graph %u from nodes", launch->whole.graph);
-    return out;
+    return tkt_graph_label(out, launch->whole.graph, " from nodes");
 }
 
 static uint32_t add_shape(takt_trace *trace, const tkt_graph_launch *launch)
 {
     char label[TKT_GRAPH_LABEL_BYTES];
-    uint32_t string = tkt_trace_string_of(trace, tkt_graph_label(label, launch));
+    uint32_t string = tkt_trace_string_of(trace, tkt_launch_label(label, launch));
     tkt_shape *shape = string == TKT_STRTAB_FULL ? NULL : TKT_ARRAY_ADD(&trace->shapes);
     if (!shape)
         return TKT_NO_SHAPE;

@@ -283,7 +283,7 @@ static void add_graph(tkt_device_fold *sums, tkt_store *store, const tkt_graph_l
                               .node = (uint32_t)launch->owner & INT32_MAX};
     const work whole = {.duration_ns = launch->whole.end - launch->whole.begin,
                         .device = launch->whole.device,
-                        .label = tkt_store_string(store, tkt_graph_label(text, launch)),
+                        .label = tkt_store_string(store, tkt_launch_label(text, launch)),
                         .filter = TAKT_TIMING_GRAPH};
     if (whole.label == TKT_STRTAB_FULL)
         sums->losses.no_memory++;

@@ -354,10 +354,8 @@ tkt_graph_launch *tkt_graphs_add(tkt_graphs *graphs, const tkt_stored_activity *
  * launch. */
 void tkt_graphs_drop(tkt_graphs *graphs, size_t count);
 
-#define TKT_GRAPH_LABEL_BYTES 32u
-
 /* The launch's name in tables, "graph 5 from nodes"; returns out. */
-const char *tkt_graph_label(char out[TKT_GRAPH_LABEL_BYTES], const tkt_graph_launch *launch);
+const char *tkt_launch_label(char out[TKT_GRAPH_LABEL_BYTES], const tkt_graph_launch *launch);
 
 /* The index of the launch's shape in the trace, added if it is new; TKT_NO_SHAPE without memory. */
 uint32_t tkt_graph_shape(tkt_graphs *graphs, takt_trace *trace, const tkt_graph_launch *launch);

@@ -123,4 +123,52 @@ TEST(a_summary_needs_no_more_if_launches_never_repeat)
     check_summary(LAUNCHES);
 }
 
+/* A program that makes a graph for each launch, with rows for whole graphs: the store's memory is
+ * not used up by their labels. */
+static void flood_graphs(takt_mode mode)
+{
+    enum {
+        GRAPHS = 3 * TKT_MOST_GRAPHS
+    };
+    takt_profiler *profiler;
+    CUstream stream;
+    CUgraph graph;
+    CUgraphExec exec;
+    takt_profiler_options options = {.struct_size = sizeof options,
+                                     .mode = mode,
+                                     .graph = TAKT_GRAPH_LAUNCH,
+                                     .max_memory_bytes = LIMIT,
+                                     .on_trace = keep_trace};
+    check(cuStreamCreate(&stream, 1));
+    check(cuStreamBeginCapture_v2(stream, 0));
+    check(cuLaunchKernel(kernel, 1, 1, 1, 64, 1, 1, 0, stream, NULL, NULL));
+    check(cuStreamEndCapture(stream, &graph));
+    assert_int_equal(takt_profiler_create(&options, &profiler), TAKT_OK);
+    assert_int_equal(takt_profiler_start(profiler), TAKT_OK);
+    for (int i = 0; i < GRAPHS; i++) {
+        check(cuGraphInstantiateWithFlags(&exec, graph, 0));
+        check(cuGraphLaunch(exec, stream));
+        check(cuStreamSynchronize(stream));
+        check(cuGraphExecDestroy(exec));
+    }
+    assert_int_equal(takt_profiler_stop(profiler), TAKT_OK);
+    takt_profiler_destroy(profiler);
+    check(cuGraphDestroy(graph));
+    check(cuStreamDestroy_v2(stream));
+    assert_in_range(tkt_store_get()->strings.count, 1, 2 * TKT_MOST_GRAPHS + 100);
+}
+
+TEST(graphs_that_are_made_without_end_share_a_label)
+{
+    flood_graphs(TAKT_MODE_FLIGHT);
+    assert_int_equal(loss(TAKT_LOSS_DEVICE_DROPPED) + loss(TAKT_LOSS_BUFFER_FULL), 0);
+    uint64_t late = 0;
+    for (size_t i = 0; i < last_trace->activities.count; i++) {
+        const char *name = tkt_trace_text(last_trace, last_trace->activities.items[i].name);
+        late += strncmp(name, "graph 4096+", 11) == 0;
+    }
+    assert_in_range(late, 100, 3 * TKT_MOST_GRAPHS);
+    flood_graphs(TAKT_MODE_SUMMARY);
+}
+
 TEST_MAIN(set_up_device, NULL)

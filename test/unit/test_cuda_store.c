@@ -190,6 +190,15 @@ TEST(a_ring_forgets_the_shapes_of_what_it_forgot)
                              chunk->items[i].correlation);
 }
 
+TEST(late_graphs_share_a_label)
+{
+    char label[TKT_GRAPH_LABEL_BYTES];
+    assert_string_equal(tkt_graph_label(label, TKT_MOST_GRAPHS - 1, ""), "graph 4095");
+    assert_string_equal(tkt_graph_label(label, TKT_MOST_GRAPHS, ""), "graph 4096+");
+    assert_string_equal(tkt_graph_label(label, UINT32_MAX, " from nodes"),
+                        "graph 4096+ from nodes");
+}
+
 TEST(without_memory_activities_are_counted)
 {
     tkt_store *store = *state;
