@@ -157,7 +157,7 @@ void tkt_rank(uint32_t *rank, uint32_t *size);
 
 /* When the launcher of this process, or else the process, began: seconds of CLOCK_REALTIME, the
  * same for all ranks that one launcher starts. */
-int64_t tkt_launch_time(void);
+int64_t tkt_job_time(void);
 
 /* The suffix of file names: ".rank3", or "" for a process that is alone. */
 #define TKT_RANK_BYTES 20

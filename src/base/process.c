@@ -211,7 +211,7 @@ static bool read_begin(int process, int *parent, int64_t *seconds)
     return true;
 }
 
-int64_t tkt_launch_time(void)
+int64_t tkt_job_time(void)
 {
     struct timespec now, since_boot;
     int64_t own, began, before;

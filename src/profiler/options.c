@@ -80,7 +80,7 @@ static const char *value_of(const char *key, size_t size, const takt_profiler_op
         return buffer;
     }
     if (size == 4 && memcmp(key, "time", 4) == 0) {
-        time_t now = is_one_of_many(given) ? (time_t)tkt_launch_time() : time(NULL);
+        time_t now = is_one_of_many(given) ? (time_t)tkt_job_time() : time(NULL);
         struct tm local;
         strftime(buffer, buffer_size, "%Y-%m-%d_%H-%M-%S", localtime_r(&now, &local));
         return buffer;
