@@ -286,12 +286,16 @@ uint32_t tkt_store_shape(tkt_store *store, const tkt_shape *shape)
     return (uint32_t)store->shapes.count - 1;
 }
 
-void tkt_store_index_shapes(tkt_store *store)
+void tkt_store_number_anew(tkt_store *store)
 {
     note(store, TKT_KEEP_ANEW, ++store->numberings, NULL, 0);
     tkt_map_fini(&store->shape_index);
     for (size_t i = 0; i < store->names.count; i++)
         forget_recent(&store->names.items[i]);
+}
+
+void tkt_store_index_shapes(tkt_store *store)
+{
     for (size_t i = 0; i < store->shapes.count; i++)
         index_shape(store, i); /* without memory, an equal shape is added again */
 }

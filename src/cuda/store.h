@@ -373,7 +373,8 @@ void tkt_store_limit_shapes(tkt_store *store);
 /* Frees the oldest chunk, which must exist. */
 void tkt_store_free_first(tkt_store *store);
 
-/* Makes the index of shapes anew, after their indexes have changed. */
+/* The first forgets the indexes of shapes; the second makes the index anew. */
+void tkt_store_number_anew(tkt_store *store);
 void tkt_store_index_shapes(tkt_store *store);
 
 /* Returns the device with this ordinal, adding it with its label if it is new. The device of every

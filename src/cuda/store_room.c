@@ -113,10 +113,12 @@ static void renumber(tkt_store *store, const uint32_t *numbers, uint32_t kept)
     store->shapes.count = kept;
 }
 
-/* Frees the shapes that no activity refers to. */
+/* Frees the shapes that no activity refers to. A crash-safe file without the new numbers has no
+ * shapes, rather than wrong ones. */
 static void forget_unused_shapes(tkt_store *store)
 {
     uint32_t *numbers = tkt_alloc(store->shapes.count * sizeof *numbers);
+    tkt_store_number_anew(store);
     if (numbers)
         renumber(store, numbers, number_used(store, numbers));
     tkt_free(numbers);
@@ -131,13 +133,14 @@ static void forget_half_of_chunks(tkt_store *store)
 }
 
 /* In a flight recorder: when shapes take half of the memory. Otherwise when they take an eighth,
- * and again whenever they have doubled: looking at all activities each time would take too long. */
+ * and again whenever they have doubled. Looking at all activities for each new shape would take too
+ * long. */
 static bool is_due(const tkt_store *store)
 {
+    size_t count = store->shapes.count, more = count - store->shapes_kept;
     if (store->ring_until)
-        return shape_bytes(store) > store->max_bytes / 2;
-    return shape_bytes(store) > store->max_bytes / 8 &&
-           store->shapes.count / 2 >= store->shapes_kept;
+        return shape_bytes(store) > store->max_bytes / 2 && more >= count / 8;
+    return shape_bytes(store) > store->max_bytes / 8 && more >= count / 2;
 }
 
 void tkt_store_limit_shapes(tkt_store *store)
@@ -178,7 +181,7 @@ static void release_shapes(tkt_store *store)
     store->used_bytes -= store->shapes.count * sizeof *store->shapes.items;
     TKT_ARRAY_FREE(&store->shapes);
     store->shapes_kept = 0;
-    tkt_store_index_shapes(store);
+    tkt_store_number_anew(store);
 }
 
 /* Keeps the items with a time from `from` on, in order. */
