@@ -73,7 +73,7 @@ static void fill_device_cells(tkt_cell *cells, const takt_trace *trace, const tk
         busy_ns += uses->items[i].step_busy_ns;
     for (size_t i = 0; i < trace->steps.count; i++)
         steps_ns += trace->steps.items[i].end_ns - trace->steps.items[i].begin_ns;
-    cells[DEVICE].u = tkt_mean(uses->step_ns, trace->steps.count);
+    cells[DEVICE].u = tkt_mean(uses->step_ns, uses->step_count);
     cells[BUSY].d = 100 * tkt_share(busy_ns, steps_ns * uses->count);
 }
 

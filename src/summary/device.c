@@ -68,7 +68,7 @@ takt_status tkt_device_visit(const takt_trace *trace,
 
 /* ---- By device ------------------------------------------------------------------------------- */
 
-static bool use_rows(const tkt_gaps *gaps, tkt_device_uses *uses)
+static bool use_rows(const takt_trace *trace, const tkt_gaps *gaps, tkt_device_uses *uses)
 {
     for (size_t i = 0; i < gaps->idles.count; i++) {
         const tkt_idle *row = &gaps->idles.items[i];
@@ -82,6 +82,7 @@ static bool use_rows(const tkt_gaps *gaps, tkt_device_uses *uses)
         uses->total_ns += row->total_ns;
     }
     uses->step_ns = gaps->step_ns;
+    uses->step_count = trace->steps.count;
     return true;
 }
 
@@ -110,6 +111,7 @@ static bool use_nodes(const takt_trace *trace, tkt_device_uses *uses)
         uses->total_ns += activity->stats.total_ns;
     }
     uses->step_ns = uses->total_ns;
+    uses->step_count = trace->facts.step_count; /* also those beyond TKT_MOST_STEPS */
     return true;
 }
 
@@ -120,7 +122,7 @@ takt_status tkt_device_uses_of(const takt_trace *trace, tkt_device_uses *out)
     takt_status status = trace->facts.has_spans ? tkt_trace_gaps(trace, &gaps) : TAKT_OK;
     if (status != TAKT_OK)
         return status;
-    if (gaps ? use_rows(gaps, out) : use_nodes(trace, out))
+    if (gaps ? use_rows(trace, gaps, out) : use_nodes(trace, out))
         return TAKT_OK;
     TKT_ARRAY_FREE(out);
     return TAKT_NO_MEMORY;

@@ -53,6 +53,7 @@ typedef struct tkt_device_uses {
     uint64_t total_ns;
     uint64_t step_ns; /* total_ns without activities known to be launched outside of the recorded
                        * steps */
+    uint64_t step_count; /* of how many steps that is */
 } tkt_device_uses; /* starts as {0} */
 
 /* The caller calls TKT_ARRAY_FREE(). TAKT_NO_MEMORY. */

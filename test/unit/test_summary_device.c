@@ -366,7 +366,17 @@ TEST(steps_have_what_was_launched_in_them)
     assert_int_equal(uses.step_ns, 200);
     assert_int_equal(uses.items[0].busy_ns, (1140 - 960) + (1300 - 1290));
     assert_int_equal(uses.items[0].step_busy_ns, (1100 - 1000) + (1300 - 1290));
+    assert_int_equal(uses.step_count, 2);
     TKT_ARRAY_FREE(&uses);
+
+    /* A summary of more steps than are kept one by one has the work of all. */
+    takt_trace *folded = build_folded(trace);
+    folded->facts.step_count = 2000000;
+    assert_int_equal(tkt_device_uses_of(folded, &uses), TAKT_OK);
+    assert_int_equal(uses.step_ns, 300);
+    assert_int_equal(uses.step_count, 2000000);
+    TKT_ARRAY_FREE(&uses);
+    takt_trace_release(folded);
     takt_trace_release(trace);
 }
 
