@@ -86,9 +86,11 @@ static void start(takt_profiler *profiler)
         profiler->window = NULL;
         tkt_free(cycle);
         tkt_profiler_note(profiler, status);
-        tkt_log(TAKT_LOG_ERROR, "cycle %u is not recorded: %s", profiler->cycles_begun++,
+        tkt_log(profiler->was_missed ? TAKT_LOG_INFO : TAKT_LOG_ERROR,
+                "cycle %u is not recorded: %s", profiler->cycles_begun++,
                 status == TAKT_BAD_STATE ? "another profiler records a summary"
                                          : takt_status_text(status));
+        profiler->was_missed = true;
         return;
     }
     cycle->options = &profiler->options;
