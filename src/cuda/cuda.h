@@ -80,7 +80,6 @@ typedef enum tkt_backend {
 typedef struct tkt_cuda_wish {
     bool     is_on;
     bool     is_graph_whole; /* one activity per graph launch; otherwise one per node */
-    bool is_summed;          /* only summaries need the activities: no grids, bytes and the like */
     bool     memory;         /* allocations and pools; while !is_on, for their totals only */
     uint32_t filter;         /* TAKT_TIMING_ bits */
     uint64_t max_bytes;      /* memory for decoded activities and CUPTI's buffers */

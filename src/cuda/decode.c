@@ -105,7 +105,7 @@ static void add_activity(tkt_decoder *d, tkt_stored_name *name, tkt_shape *shape
     judge_times(d, activity);
     if (name->filter & d->store->left_out)
         return;
-    if (d->store->is_summed)
+    if (__atomic_load_n(&d->store->is_summed, __ATOMIC_RELAXED))
         memset(shape, 0, sizeof *shape);
     activity->shape = shape_of(d->store, name, shape, activity->device);
     if (activity->shape != UINT32_MAX)

@@ -106,6 +106,11 @@ void tkt_store_ring(uint64_t position)
     tkt_mutex_unlock(&store->lock);
 }
 
+void tkt_store_sum(bool is_summed)
+{
+    __atomic_store_n(&tkt_store_get()->is_summed, is_summed, __ATOMIC_RELAXED);
+}
+
 static bool refuse(tkt_store *store)
 {
     store->losses.store_full++;

@@ -276,7 +276,7 @@ typedef struct tkt_store {
     TKT_ARRAY_OF(tkt_stored_overhead) overheads;
     bool             has_no_window; /* no window is open: only the totals of memory are needed */
     uint32_t         left_out; /* TAKT_TIMING_ bits that no window needs; 0: none */
-    bool is_summed;            /* of shapes, only names and filters are needed */
+    bool             is_summed; /* atomic; of shapes, only names and filters are needed */
     TKT_ARRAY_OF(tkt_stored_totals) totals; /* by ordinal; complete even when max_bytes is used
                                              * up */
     TKT_ARRAY_OF(tkt_stored_memory) unsummed; /* events not yet in the totals: earlier ones may
@@ -320,6 +320,10 @@ bool tkt_store_is_full(void);
 
 /* Lets new activities overwrite the oldest ones before `position` when memory is short; 0: none. */
 void tkt_store_ring(uint64_t position);
+
+/* Sets whether only summaries need the activities: then their shapes have no grids and bytes. Takes
+ * no lock. */
+void tkt_store_sum(bool is_summed);
 
 /* Returns the memory allocated on a device at `until_ns`, and at `begin_ns` as far as the store
  * goes back. Counts records that have arrived; later events count too if an earlier call asked for

@@ -256,7 +256,6 @@ static void leave_out(const tkt_cuda_wish *wish)
     tkt_store *store = tkt_store_get();
     tkt_mutex_lock(&store->lock);
     store->left_out = wish->is_on ? ~wish->filter : 0;
-    store->is_summed = wish->is_summed;
     tkt_mutex_unlock(&store->lock);
     tkt_callback_pause(!wish->is_on);
 }

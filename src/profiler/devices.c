@@ -52,7 +52,6 @@ void tkt_devices_record_calls(bool are_recorded)
 void tkt_devices_unite(tkt_cuda_wish *all, const tkt_wish *wish)
 {
     all->is_graph_whole = wish->whole_graphs && (all->is_graph_whole || !all->is_on);
-    all->is_summed = !(wish->modes & TKT_KEEP) && (all->is_summed || !all->is_on);
     all->is_on = true;
     all->memory = all->memory || (wish->modes & TKT_MEMORY);
     all->filter |= wish->devices | (wish->whole_graphs ? NODES : 0);

@@ -57,15 +57,16 @@ static void apply_wishes(void)
 
 /* With the lock: returns what the windows request of devices together. An ended window needs
  * devices until it is closed, because the activities it launched have to arrive. */
-static tkt_cuda_wish unite_devices(uint64_t *ring_until)
+static tkt_cuda_wish unite_devices(uint64_t *ring_until, bool *is_summed)
 {
     tkt_cuda_wish all = {.is_on = false, .memory = memory_holds > 0};
     uint64_t needed = UINT64_MAX;
-    bool has_ring = false;
+    bool has_ring = false, is_kept = false;
     for (const tkt_window *w = windows; w; w = w->next) {
         if (!w->devices.is_on)
             continue;
         tkt_devices_unite(&all, &w->wish);
+        is_kept = is_kept || (w->wish.modes & TKT_KEEP);
         if (w->wish.modes & TKT_RING)
             has_ring = true;
         else if ((w->wish.modes & TKT_KEEP) && w->devices.position < needed)
@@ -74,14 +75,14 @@ static tkt_cuda_wish unite_devices(uint64_t *ring_until)
     if (all.max_bytes == 0)
         all.max_bytes = DEFAULT_MAX_BYTES;
     *ring_until = has_ring ? needed : 0;
+    *is_summed = all.is_on && !is_kept;
     return all;
 }
 
 static bool is_equal(const tkt_cuda_wish *a, const tkt_cuda_wish *b)
 {
     return a->is_on == b->is_on && a->is_graph_whole == b->is_graph_whole &&
-           a->is_summed == b->is_summed && a->memory == b->memory && a->filter == b->filter &&
-           a->max_bytes == b->max_bytes;
+           a->memory == b->memory && a->filter == b->filter && a->max_bytes == b->max_bytes;
 }
 
 /* Skips the collector if the request is unchanged: a timer inside a profiler's window does not wait
@@ -91,8 +92,10 @@ static void switch_devices(void)
     static tkt_cuda_wish wanted; /* lock */
     static uint64_t held;        /* lock; the latest generation known to be in effect */
     uint64_t ring_until;
+    bool is_summed;
     tkt_mutex_lock(&session_lock);
-    tkt_cuda_wish wish = unite_devices(&ring_until);
+    tkt_cuda_wish wish = unite_devices(&ring_until, &is_summed);
+    tkt_store_sum(is_summed);
     bool is_held = is_equal(&wish, &wanted) && held == wanted.generation;
     wish.generation = wanted.generation + !is_held;
     wanted = wish;

@@ -123,6 +123,27 @@ TEST(a_summary_needs_no_more_if_launches_never_repeat)
     check_summary(LAUNCHES);
 }
 
+/* A summary alone keeps no grids; a timing inside it does, each time. */
+TEST(a_timing_inside_a_summary_has_all_of_a_launch)
+{
+    takt_profiler *profiler;
+    takt_profiler_options options = {
+        .struct_size = sizeof options, .mode = TAKT_MODE_SUMMARY, .on_trace = keep_trace};
+    assert_int_equal(takt_profiler_create(&options, &profiler), TAKT_OK);
+    assert_int_equal(takt_profiler_start(profiler), TAKT_OK);
+    for (unsigned grid = 2; grid < 20; grid++) {
+        takt_timing *timing;
+        check(cuLaunchKernel(kernel, 1, 1, 1, 64, 1, 1, 0, NULL, NULL, NULL));
+        assert_int_equal(takt_timing_begin(NULL, &timing), TAKT_OK);
+        check(cuLaunchKernel(kernel, grid, 1, 1, 64, 1, 1, 0, NULL, NULL, NULL));
+        assert_int_equal(takt_timing_end(timing), TAKT_OK);
+        assert_int_equal(takt_timing_at(timing, 0)->grid[0], grid);
+        takt_timing_free(timing);
+    }
+    assert_int_equal(takt_profiler_stop(profiler), TAKT_OK);
+    takt_profiler_destroy(profiler);
+}
+
 /* A program that makes a graph for each launch, with rows for whole graphs: the store's memory is
  * not used up by their labels. */
 static void flood_graphs(takt_mode mode)
