@@ -232,10 +232,11 @@ hot := $(filter-out $(patsubst %,src/record/%.c,addresses control fold_named fol
 rare := $(filter-out $(hot), \
     $(wildcard $(patsubst %,src/%/*.c,base config cuda nvtx profiler record report)) \
     $(wildcard src/summary/advice*.c src/export/xplane*.c) $(patsubst %,src/%.c, \
-    $(addprefix trace/,model perfetto public public_events read_facts recover recover_log \
-        recover_parts resolve) \
-    $(addprefix export/,chrome_head export perfetto_facts perfetto_names perfetto_phases \
-        tensorboard) summary/phases summary/threads))
+    $(addprefix trace/,model perfetto public public_events read_facts read_fold read_run recover \
+        recover_log recover_parts resolve run) \
+    $(addprefix export/,chrome_head export folded perfetto_facts perfetto_names perfetto_phases \
+        perfetto_rows tensorboard) \
+    $(addprefix summary/,activities arguments compile counters memory phases tasks threads)))
 smallest := $(if $(shell $(CC) -Oz -E -x c /dev/null 2>/dev/null && echo yes),-Oz,-Os)
 ifeq ($(origin CFLAGS)$(SAN),file)
   $(filter-out $(call objects,$(hot) $(rare)),$(lib_objects)): private CFLAGS += -Os

@@ -31,8 +31,8 @@ static void fill_totals(const tkt_window *window, const tkt_memory_state *after,
     memory->window_allocations = after->allocations - before->allocations;
     memory->window_frees = after->frees - before->frees;
     memory->current_bytes = after->current_bytes;
-    memory->peak_bytes = after->peak_bytes;
-    memory->peak_ns = after->peak_ticks ? tkt_clock_ns(&window->fit, after->peak_ticks) : 0;
+    memory->peak_bytes = after->peak.bytes;
+    memory->peak_ns = after->peak.ticks ? tkt_clock_ns(&window->fit, after->peak.ticks) : 0;
     memory->allocations = after->allocations;
     memory->frees = after->frees;
     memory->unmatched_frees = after->unmatched_frees;
@@ -48,27 +48,13 @@ static void keep_known(const tkt_memory_state *after, tkt_memory_totals *memory)
     memory->allocations = memory->frees = memory->unmatched_frees = 0;
 }
 
-/* Finds the highest allocation and its time. Uses the events, or the total peak if it lies inside
- * the window; without recorded events only the latter is known. */
-static void find_peak(const tkt_window *window, takt_trace *trace)
+/* The mark at which the peak began anew is a moment before the recording's begin. */
+static void fill_peak(const tkt_window *window, const tkt_memory_state *after, takt_trace *trace)
 {
-    tkt_memory_totals *memory = &trace->memory;
-    uint64_t now = memory->window_begin_bytes;
-    memory->window_peak_bytes = now;
-    memory->window_peak_ns = trace->facts.begin_ns;
-    for (size_t i = 0; i < trace->memory_events.count; i++) {
-        const tkt_memory_event *event = &trace->memory_events.items[i];
-        now += (uint64_t)event->bytes;
-        if ((int64_t)now > (int64_t)memory->window_peak_bytes) {
-            memory->window_peak_bytes = now;
-            memory->window_peak_ns = event->time_ns;
-        }
-    }
-    uint64_t ticks = window->memory_after.peak_ticks;
-    if (ticks >= window->begin_ticks && ticks <= window->end_ticks) {
-        memory->window_peak_bytes = memory->peak_bytes;
-        memory->window_peak_ns = memory->peak_ns;
-    }
+    uint64_t ticks = after->high.ticks;
+    trace->memory.window_peak_bytes = after->high.bytes;
+    trace->memory.window_peak_ns =
+        ticks > window->begin_ticks ? tkt_clock_ns(&window->fit, ticks) : trace->facts.begin_ns;
 }
 
 static takt_status fill_memory(const tkt_window *window, takt_trace *trace)
@@ -76,7 +62,7 @@ static takt_status fill_memory(const tkt_window *window, takt_trace *trace)
     fill_totals(window, &window->memory_after, &trace->memory);
     takt_status status = tkt_order_by_time(
         TKT_ORDER_ITEMS(&trace->memory_events, offsetof(tkt_memory_event, track)));
-    find_peak(window, trace);
+    fill_peak(window, &window->memory_after, trace);
     keep_known(&window->memory_after, &trace->memory);
     return status;
 }
@@ -101,12 +87,9 @@ void tkt_window_progress(const tkt_window *window, const takt_trace *slice, takt
     tkt_log_losses(now);
     for (int i = 0; i < TAKT_LOSS_COUNT; i++)
         so_far->losses[i] += slice ? now[i] - window->losses_before[i] : window->losses[i];
-    const tkt_memory_state memory = slice ? tkt_memory_now() : window->memory_after;
+    const tkt_memory_state memory = slice ? tkt_window_memory(window) : window->memory_after;
     fill_totals(window, &memory, &so_far->memory);
-    if (memory.peak_ticks >= window->begin_ticks) {
-        so_far->memory.window_peak_bytes = so_far->memory.peak_bytes;
-        so_far->memory.window_peak_ns = so_far->memory.peak_ns;
-    }
+    fill_peak(window, &memory, so_far);
     keep_known(&memory, &so_far->memory);
     facts->cost_ns += slice ? tkt_cost_of(slice, &window->fit) : 0;
     facts->realtime_offset_ns = tkt_clock_realtime_offset_ns();

@@ -219,6 +219,35 @@ static void prepare_fold(const tkt_window *window)
         tkt_log_fold_reset(log);
 }
 
+/* ---- The most memory at once ----------------------------------------------------------------- */
+
+/* All windows share one mark in the totals: whoever sets it first saves what the others saw. With
+ * the session's lock. */
+
+static tkt_memory_peak higher(tkt_memory_peak a, tkt_memory_peak b)
+{
+    return b.bytes > a.bytes ? b : a;
+}
+
+static void mark_memory(tkt_window *window)
+{
+    tkt_memory_peak high = tkt_memory_now().high;
+    for (tkt_window *open = windows; open; open = open->next)
+        open->memory_high = higher(open->memory_high, high);
+    tkt_memory_mark();
+    window->memory_before = tkt_memory_now();
+    window->memory_high = window->memory_before.high;
+}
+
+tkt_memory_state tkt_window_memory(const tkt_window *window)
+{
+    tkt_mutex_lock(&session_lock);
+    tkt_memory_state now = tkt_memory_now();
+    now.high = higher(window->memory_high, now.high);
+    tkt_mutex_unlock(&session_lock);
+    return now;
+}
+
 /* ---- Windows --------------------------------------------------------------------------------- */
 
 /* Puts the window into the list. False if it must fold while another window folds. */
@@ -230,6 +259,7 @@ static bool enlist(tkt_window *window)
     if (!is_taken) {
         if (folds)
             prepare_fold(window);
+        mark_memory(window);
         window->next = windows;
         windows = window;
         window->kept_ticks = tkt_ticks(); /* records are kept from here; the window begins ... */
@@ -249,6 +279,7 @@ static void begin_devices(tkt_window *window)
     tkt_mutex_lock(&session_lock);
     if (window->wish.modes & TKT_FOLD)
         prepare_fold(window);
+    mark_memory(window);
     window->begin_ticks = tkt_ticks();
     if (window->wish.modes & TKT_FOLD)
         fold_from(window, window->begin_ticks);
@@ -282,7 +313,6 @@ takt_status tkt_window_open(const tkt_wish *wish, tkt_window **out)
     tkt_log_losses(window->losses_before);
     if (wish->modes & TKT_MEMORY)
         tkt_memory_watch(true);
-    window->memory_before = tkt_memory_now();
     tkt_devices_begin(&window->devices, &window->wish);
     if (!enlist(window)) {
         if (wish->modes & TKT_MEMORY)
@@ -318,7 +348,7 @@ void tkt_window_end(tkt_window *window, uint64_t ticks)
     tkt_log_losses(losses);
     for (int i = 0; i < TAKT_LOSS_COUNT; i++)
         window->losses[i] = losses[i] - window->losses_before[i];
-    window->memory_after = tkt_memory_now();
+    window->memory_after = tkt_window_memory(window);
     window->realtime_offset_ns = tkt_clock_realtime_offset_ns();
     window->residual_ns = tkt_clock_residual_ns(&window->fit);
     tkt_mismatch_report();

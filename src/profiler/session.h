@@ -38,6 +38,10 @@ takt_status tkt_window_open(const tkt_wish *wish, tkt_window **out);
 /* Ends the window at `ticks`; its records stay until it is closed. Any thread, once. */
 void tkt_window_end(tkt_window *window, uint64_t ticks);
 
+/* Returns the memory that the program reported, with the most that it held since the window's
+ * begin. */
+tkt_memory_state tkt_window_memory(const tkt_window *window);
+
 /* Fills in the facts that are known when the recording begins: program, clock, backend. */
 takt_status tkt_window_describe(const tkt_window *window, takt_trace *trace);
 
@@ -189,6 +193,7 @@ struct tkt_window {
     uint64_t         losses[TAKT_LOSS_COUNT]; /* counts while it lasted; set when it has ended */
     uint64_t         losses_before[TAKT_LOSS_COUNT]; /* counts at its begin */
     tkt_memory_state memory_before;
+    tkt_memory_peak memory_high; /* until a later window set a mark */
     tkt_memory_state memory_after;
     int64_t          realtime_offset_ns;
     double           residual_ns;

@@ -20,8 +20,8 @@ static takt_memory query_host(const tkt_clock_fit *fit)
     tkt_memory_state now = tkt_memory_now();
     return (takt_memory){
         .current_bytes = now.current_bytes,
-        .peak_bytes = now.peak_bytes,
-        .peak_time_ns = now.peak_ticks ? tkt_clock_ns(fit, now.peak_ticks) : 0,
+        .peak_bytes = now.peak.bytes,
+        .peak_time_ns = now.peak.ticks ? tkt_clock_ns(fit, now.peak.ticks) : 0,
         .allocations = now.allocations,
         .frees = now.frees,
         .unmatched_frees = now.unmatched_frees,

@@ -414,7 +414,7 @@ static void fill(takt_timed *result, struct tkt_timed *state)
     tkt_memory_state memory = tkt_memory_now();
     device_work work = {.is_known = true};
     fill_times(result, state->ns.items, state->ns.count);
-    result->peak_bytes = memory.is_since_start ? memory.peak_bytes : 0;
+    result->peak_bytes = memory.is_since_start ? memory.peak.bytes : 0;
     result->current_bytes = memory.is_since_start ? memory.current_bytes : 0;
     if (state->with_devices)
         work = fill_devices(result, state);

@@ -18,8 +18,8 @@ TAKT_API uint32_t takt_memory_on_v1 = 1;
 
 static struct __attribute__((aligned(64))) {
     uint64_t current_bytes; /* all atomic, relaxed; written with the lock of a table */
-    uint64_t peak_bytes;
-    uint64_t peak_ticks;
+    tkt_memory_peak peak;
+    tkt_memory_peak high; /* since tkt_memory_mark(), so at most the peak */
 } totals;
 
 /* ---- Events ---------------------------------------------------------------------------------- */
@@ -60,16 +60,23 @@ static inline void count_one(uint64_t *count)
     __atomic_store_n(count, *count + 1, __ATOMIC_RELAXED);
 }
 
-static TKT_APART void raise_peak(uint64_t current, uint64_t ticks)
+static void raise(tkt_memory_peak *peak, uint64_t current, uint64_t ticks)
 {
-    uint64_t peak = __atomic_load_n(&totals.peak_bytes, __ATOMIC_RELAXED);
-    while (current > peak) {
-        if (__atomic_compare_exchange_n(&totals.peak_bytes, &peak, current, true, __ATOMIC_RELAXED,
+    uint64_t bytes = __atomic_load_n(&peak->bytes, __ATOMIC_RELAXED);
+    while (current > bytes) {
+        if (__atomic_compare_exchange_n(&peak->bytes, &bytes, current, true, __ATOMIC_RELAXED,
                                         __ATOMIC_RELAXED)) {
-            __atomic_store_n(&totals.peak_ticks, ticks ? ticks : tkt_ticks(), __ATOMIC_RELAXED);
+            __atomic_store_n(&peak->ticks, ticks, __ATOMIC_RELAXED);
             return;
         }
     }
+}
+
+static TKT_APART void raise_peaks(uint64_t current, uint64_t ticks)
+{
+    ticks = ticks ? ticks : tkt_ticks();
+    raise(&totals.high, current, ticks);
+    raise(&totals.peak, current, ticks);
 }
 
 /* Remembers an address, which may be reported twice, and returns the size that it had. `ticks` may
@@ -88,8 +95,8 @@ static inline bool remember_address(uint64_t address, uint64_t bytes, uint64_t t
         count_one(&table->allocations);
         uint64_t current =
             __atomic_add_fetch(&totals.current_bytes, bytes - *before, __ATOMIC_RELAXED);
-        if (TAKT_UNLIKELY(current > __atomic_load_n(&totals.peak_bytes, __ATOMIC_RELAXED)))
-            raise_peak(current, ticks);
+        if (TAKT_UNLIKELY(current > __atomic_load_n(&totals.high.bytes, __ATOMIC_RELAXED)))
+            raise_peaks(current, ticks);
     }
     tkt_spin_unlock(&table->lock);
     tkt_busy_end(was);
@@ -148,6 +155,18 @@ static bool are_totals_kept = true; /* lock */
 static uint32_t watchers;           /* lock */
 static bool were_totals_left;       /* atomic */
 
+static void set_peak(tkt_memory_peak *peak, uint64_t bytes, uint64_t ticks)
+{
+    __atomic_store_n(&peak->bytes, bytes, __ATOMIC_RELAXED);
+    __atomic_store_n(&peak->ticks, ticks, __ATOMIC_RELAXED);
+}
+
+static tkt_memory_peak get_peak(const tkt_memory_peak *peak)
+{
+    return (tkt_memory_peak){__atomic_load_n(&peak->bytes, __ATOMIC_RELAXED),
+                             __atomic_load_n(&peak->ticks, __ATOMIC_RELAXED)};
+}
+
 /* With the lock. After a pause, nobody knows what was missed, so everything starts from 0. */
 static void follow_interest(void)
 {
@@ -157,8 +176,8 @@ static void follow_interest(void)
     uint64_t was = tkt_address_lock_all();
     tkt_address_forget_all();
     __atomic_store_n(&totals.current_bytes, 0, __ATOMIC_RELAXED);
-    __atomic_store_n(&totals.peak_bytes, 0, __ATOMIC_RELAXED);
-    __atomic_store_n(&totals.peak_ticks, 0, __ATOMIC_RELAXED);
+    set_peak(&totals.peak, 0, 0);
+    set_peak(&totals.high, 0, 0);
     __atomic_store_n(&takt_memory_on_v1, is_on, __ATOMIC_RELAXED);
     tkt_address_unlock_all(was);
 }
@@ -184,12 +203,20 @@ void tkt_memory_watch(bool is_watching)
     tkt_mutex_unlock(&interest_lock);
 }
 
+/* Shuts out all reports, so that none is missed between the number and the mark. */
+void tkt_memory_mark(void)
+{
+    uint64_t was = tkt_address_lock_all();
+    set_peak(&totals.high, __atomic_load_n(&totals.current_bytes, __ATOMIC_RELAXED), tkt_ticks());
+    tkt_address_unlock_all(was);
+}
+
 tkt_memory_state tkt_memory_now(void)
 {
     tkt_memory_state now = {
         .current_bytes = __atomic_load_n(&totals.current_bytes, __ATOMIC_RELAXED),
-        .peak_bytes = __atomic_load_n(&totals.peak_bytes, __ATOMIC_RELAXED),
-        .peak_ticks = __atomic_load_n(&totals.peak_ticks, __ATOMIC_RELAXED),
+        .peak = get_peak(&totals.peak),
+        .high = get_peak(&totals.high),
         .is_since_start = !__atomic_load_n(&were_totals_left, __ATOMIC_RELAXED),
     };
     for (uint32_t i = 0; i < TKT_ADDRESS_TABLES; i++) {

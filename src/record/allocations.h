@@ -125,10 +125,15 @@ void tkt_address_forget_all(void);
 
 /* Totals of the host memory that the program reports. */
 
+typedef struct tkt_memory_peak {
+    uint64_t bytes;
+    uint64_t ticks;
+} tkt_memory_peak;
+
 typedef struct tkt_memory_state {
     uint64_t current_bytes;
-    uint64_t peak_bytes;
-    uint64_t peak_ticks;
+    tkt_memory_peak peak;
+    tkt_memory_peak high; /* since the last mark */
     uint64_t allocations;
     uint64_t frees;
     uint64_t unmatched_frees;
@@ -136,6 +141,9 @@ typedef struct tkt_memory_state {
 } tkt_memory_state;
 
 tkt_memory_state tkt_memory_now(void);
+
+/* From now on, `high` starts anew with what is allocated. */
+void tkt_memory_mark(void);
 
 /* Call with true before a recording with memory events begins, and with false after it ends. */
 void tkt_memory_watch(bool is_watching);

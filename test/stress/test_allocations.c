@@ -117,7 +117,7 @@ static void check_totals(const tkt_memory_state *before, const counts *all)
     assert_int_equal(now.allocations - before->allocations, all->allocations);
     assert_int_equal(now.frees - before->frees, all->frees);
     assert_int_equal(now.unmatched_frees - before->unmatched_frees, all->unmatched);
-    assert_true(now.peak_bytes >= now.current_bytes);
+    assert_true(now.peak.bytes >= now.current_bytes);
 }
 
 static void release_all(counts *all)
@@ -134,7 +134,7 @@ TEST(the_peak_of_one_thread_is_exact)
     uint64_t seed = first_seed(0), peak = 0, now = 0;
     counts all = {0};
     tkt_memory_state before = tkt_memory_now();
-    assert_int_equal(before.peak_bytes, 0);
+    assert_int_equal(before.peak.bytes, 0);
     for (int i = 0; i < CALLS; i++) {
         block *b = &blocks[random_word(&seed) % BLOCKS];
         now -= b->bytes;
@@ -145,7 +145,7 @@ TEST(the_peak_of_one_thread_is_exact)
         now += b->bytes;
         peak = now > peak ? now : peak;
         assert_int_equal(tkt_memory_now().current_bytes, now);
-        assert_int_equal(tkt_memory_now().peak_bytes, peak);
+        assert_int_equal(tkt_memory_now().peak.bytes, peak);
     }
     check_totals(&before, &all);
     release_all(&all);
