@@ -60,7 +60,7 @@ static inline void count_one(uint64_t *count)
     __atomic_store_n(count, *count + 1, __ATOMIC_RELAXED);
 }
 
-static void raise(tkt_memory_peak *peak, uint64_t current, uint64_t ticks)
+static void raise_peak(tkt_memory_peak *peak, uint64_t current, uint64_t ticks)
 {
     uint64_t bytes = __atomic_load_n(&peak->bytes, __ATOMIC_RELAXED);
     while (current > bytes) {
@@ -75,8 +75,8 @@ static void raise(tkt_memory_peak *peak, uint64_t current, uint64_t ticks)
 static TKT_APART void raise_peaks(uint64_t current, uint64_t ticks)
 {
     ticks = ticks ? ticks : tkt_ticks();
-    raise(&totals.high, current, ticks);
-    raise(&totals.peak, current, ticks);
+    raise_peak(&totals.high, current, ticks);
+    raise_peak(&totals.peak, current, ticks);
 }
 
 /* Remembers an address, which may be reported twice, and returns the size that it had. `ticks` may

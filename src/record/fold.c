@@ -225,15 +225,15 @@ static takt_status map_node(tkt_fold *into, uint32_t parent, const tkt_node *nod
 
 /* Finds or adds the node of `into` for each node of `from`. */
 static takt_status map_nodes(tkt_fold *into, const tkt_fold *from, const uint32_t *sites,
-                             const uint32_t *order, uint32_t *nodes)
+                             uint32_t *nodes)
 {
     takt_status status = TAKT_OK;
     nodes[ROOT] = ROOT;
     for (size_t i = 1; i < from->count && status == TAKT_OK; i++) {
-        const tkt_node *node = &from->items[order[i]];
+        const tkt_node *node = &from->items[i];
         bool is_other = node->site == TKT_SITE_OTHER;
         uint32_t site = sites && !is_other ? sites[node->site] : node->site;
-        status = map_node(into, nodes[node->parent], node, site, &nodes[order[i]]);
+        status = map_node(into, nodes[node->parent], node, site, &nodes[i]);
     }
     return status;
 }
@@ -268,15 +268,47 @@ takt_status tkt_fold_merge(tkt_fold *into, const tkt_fold *from, const uint32_t 
 {
     if (from->count == 0)
         return TAKT_OK;
-    uint32_t *order = tkt_alloc(2 * from->count * sizeof *order);
-    if (!order)
-        return TAKT_NO_MEMORY;
-    tkt_fold_order(from, order, order + from->count);
-    takt_status status = map_nodes(into, from, sites, order, nodes);
+    takt_status status = map_nodes(into, from, sites, nodes);
     if (status == TAKT_OK)
         merge_nodes(into, from, nodes);
-    tkt_free(order);
     return status;
+}
+
+static bool copy_histogram(tkt_fold *to, tkt_histogram **histogram)
+{
+    const tkt_histogram *from = *histogram;
+    *histogram = from ? tkt_fold_new_histogram(to) : NULL;
+    if (*histogram)
+        **histogram = *from;
+    return !from || *histogram;
+}
+
+static bool enter_node(tkt_fold *to, const tkt_node *node, size_t number)
+{
+    uint64_t *place = tkt_map_put(&to->children, tkt_fold_key(node->parent, node->site));
+    if (place)
+        *place = number;
+    return place != NULL;
+}
+
+takt_status tkt_fold_copy_tree(tkt_fold *to, const tkt_fold *from)
+{
+    if (!TKT_ARRAY_RESERVE(to, from->count))
+        return TAKT_NO_MEMORY;
+    for (size_t i = 0; i < from->count; i++) {
+        tkt_node *node = &to->items[to->count++];
+        *node = from->items[i];
+        if (!copy_histogram(to, &node->histogram) || (i != ROOT && !enter_node(to, node, i)))
+            return TAKT_NO_MEMORY;
+    }
+    to->more_name = from->more_name;
+    to->other_count = from->other_count;
+    to->lost_count = from->lost_count;
+    to->unnamed_count = from->unnamed_count;
+    to->cost_ns = from->cost_ns;
+    to->begun_before = from->begun_before;
+    to->unfinished = from->unfinished;
+    return TAKT_OK;
 }
 
 void tkt_histogram_add_stats(tkt_histogram *into, const tkt_stats *stats,

@@ -2,8 +2,7 @@
  * sites. Its memory does not grow with time.
  *
  * Nodes are numbered; 0 is the root, which stands for no scope. Parents have smaller numbers than
- * their children, except in the fold of a log: see tkt_fold_order(). All times are nanoseconds,
- * rounded once per call. */
+ * their children. All times are nanoseconds, rounded once per call. */
 #ifndef TKT_RECORD_FOLD_H
 #define TKT_RECORD_FOLD_H
 
@@ -230,18 +229,6 @@ static inline void tkt_fold_add(tkt_fold *fold, uint32_t node, uint64_t duration
     tkt_node *at = &fold->items[node];
     tkt_fold_count(fold, &at->stats, &at->histogram, duration_ns);
 }
-
-/* A scope of this site ends that began before the recording: places all that the current thread of
- * a log has run so far below a new node, and returns that. TKT_NO_NODE, and changes nothing, when
- * earlier threads of the log are in the tree too, or without memory or numbers. */
-uint32_t tkt_fold_enclose(tkt_fold *fold, uint32_t site);
-
-/* The time that the current thread of a log has spent in scopes so far. */
-uint64_t tkt_fold_thread_ns(const tkt_fold *fold);
-
-/* Fills order[] with the numbers of all nodes, parents before their children; place[n] is the
- * position of node n in it. Both have room for fold->count numbers. */
-void tkt_fold_order(const tkt_fold *fold, uint32_t *order, uint32_t *place);
 
 /* Copies the tree; nodes keep their numbers. *to is a zeroed fold, which the caller frees, after a
  * failure too. */

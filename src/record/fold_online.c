@@ -242,10 +242,10 @@ static void skip_folded_chunk(tkt_thread_log *log, const takt_record *cursor)
     log->unfolded_slot = 0;
 }
 
-/* Folds slots of one thread, none of which is an early end: see below. */
-static takt_status fold_piece(tkt_thread_log *log, const takt_record *cursor,
-                              const takt_frame *frames, uint32_t frame_count,
-                              const tkt_fold_begin *from, uint64_t until_ticks)
+/* Folds slots of one thread. */
+static takt_status fold_part(tkt_thread_log *log, const takt_record *cursor,
+                             const takt_frame *frames, uint32_t frame_count,
+                             const tkt_fold_begin *from, uint64_t until_ticks)
 {
     walk w = {
         .fold = &log->fold,
@@ -280,76 +280,6 @@ static takt_status fold_piece(tkt_thread_log *log, const takt_record *cursor,
     log->unfolded_slot = (uint32_t)(cursor - log->unfolded->slots);
     TKT_ARRAY_FREE(&list);
     return TAKT_OK;
-}
-
-/* ---- Scopes that began before the recording -------------------------------------------------- */
-
-/* Such a scope is unknown until it ends. Then everything that the thread has recorded so far ran in
- * it, however many pieces ago. So the slots before its end are a piece of their own, and all that
- * the thread has at the top of the tree is placed below the scope. */
-
-static bool is_early_end(const takt_record *slot)
-{
-    return tkt_slot_is(slot, TKT_SLOT_SPAN) && slot->start == 0;
-}
-
-/* The first unfolded slot where such a scope ends; NULL if there is none before the cursor. Usually
- * the thread has counted no such end, so nothing is looked at. */
-static const takt_record *find_early_end(const tkt_thread_log *log, const takt_record *cursor)
-{
-    if (tkt_log_early_ends(log) == log->early_ends_folded)
-        return NULL;
-    const tkt_chunk *chunk = log->unfolded;
-    const takt_record *slot = chunk->slots + log->unfolded_slot;
-    for (;;) {
-        bool is_last = tkt_chunk_holds(chunk, cursor);
-        const takt_record *end = is_last ? cursor : chunk->slots + chunk->count;
-        for (; slot < end; slot++)
-            if (is_early_end(slot))
-                return slot;
-        if (is_last)
-            return NULL;
-        chunk = tkt_chunk_after(chunk);
-        slot = chunk->slots;
-    }
-}
-
-/* Adds the scope that ends in this slot. If the tree cannot be changed, what ran in the scope stays
- * beside it, and the scope has the rest of its time. */
-static void fold_early_end(tkt_fold *fold, const takt_record *slot, const tkt_fold_begin *from,
-                           uint64_t until)
-{
-    tkt_slot_span span;
-    if (!tkt_slot_read_span(slot, &span) || !tkt_slot_overlaps(&span, from->ticks, until))
-        return;
-    uint64_t end = span.end < until ? span.end : until;
-    uint64_t ns = tkt_clock_duration_ns(from->ns_per_tick, end - from->ticks);
-    uint32_t node = tkt_fold_enclose(fold, span.site);
-    if (node == TKT_NO_NODE) {
-        uint64_t beside_ns = tkt_fold_thread_ns(fold);
-        ns = ns > beside_ns ? ns - beside_ns : 0;
-        node = tkt_fold_child(fold, 0, span.site);
-    }
-    tkt_fold_add(fold, node, ns);
-    fold->begun_before++;
-    fold->unfinished += span.end > until;
-}
-
-/* Folds slots of one thread. */
-static takt_status fold_part(tkt_thread_log *log, const takt_record *cursor,
-                             const takt_frame *frames, uint32_t frame_count,
-                             const tkt_fold_begin *from, uint64_t until_ticks)
-{
-    const takt_record *end;
-    while ((end = find_early_end(log, cursor))) {
-        takt_status status = fold_piece(log, end, NULL, 0, from, until_ticks);
-        if (status != TAKT_OK)
-            return status;
-        fold_early_end(&log->fold, end, from, until_ticks ? until_ticks : UINT64_MAX);
-        log->unfolded_slot += 2;
-        log->early_ends_folded += 2;
-    }
-    return fold_piece(log, cursor, frames, frame_count, from, until_ticks);
 }
 
 /* ---- Several threads ------------------------------------------------------------------------- */
@@ -437,7 +367,6 @@ takt_status tkt_online_fold_from(tkt_thread_log *log, const takt_record *cursor,
                                  const takt_frame *frames, uint32_t frame_count,
                                  const tkt_fold_begin *from, uint64_t until_ticks)
 {
-    log->early_ends_folded = tkt_log_early_ends(log) - 1; /* nobody has counted them: looks */
     return fold_all(log, cursor, frames, frame_count, from, until_ticks, false);
 }
 

@@ -138,8 +138,7 @@ typedef struct tkt_thread_log {
     uint32_t        pins;     /* lock */
     tkt_fold        fold;     /* lock; of everything since tkt_log_fold_reset() */
     tkt_chunk      *unfolded; /* lock; the first slot that is not in `fold` */
-    uint32_t        unfolded_slot;
-    uint32_t        early_ends_folded; /* lock; `early_ends` when all of them were folded */
+    uint32_t unfolded_slot;
     uint32_t       *path;     /* lock; scratch space: the root, and a node at each depth */
     tkt_folded_calls folded_calls; /* lock; of `fold`, since they were last taken */
     tkt_folded_calls taken_calls;  /* lock; of the fold that was taken last */
@@ -151,8 +150,7 @@ typedef struct tkt_thread_log {
     uint64_t        busy_at_rest; /* the thread's `busy` while it is outside the library */
     bool            has_gap;  /* events were dropped since the last one written */
     uint32_t        youth;    /* atomic; visits to the library left before the fast paths open */
-    bool            is_ending; /* atomic; the thread had begun to end before it got the log */
-    uint32_t        early_ends; /* atomic; see tkt_log_count_early_end() */
+    bool is_ending;           /* atomic; the thread had begun to end before it got the log */
     uint32_t        unpushed; /* TAKT_BEGINs that found the stack full */
     uint32_t        chunk_count; /* chunks begun */
     takt_frame     *frames_before; /* before they moved to the crash-safe file; NULL: not moved */
@@ -246,19 +244,6 @@ takt_record *tkt_log_reserve(tkt_thread_log *log, uint32_t count);
 void tkt_log_publish(tkt_thread_log *log, takt_record *end);
 
 void tkt_log_lose(tkt_thread_log *log, takt_loss loss);
-
-/* Counts the end of a scope that began before the recording. Call it before the record of the end
- * is published, and again after that: an odd number says that the last record may be missing. */
-static inline void tkt_log_count_early_end(tkt_thread_log *log)
-{
-    /* release: pairs with the acquire in tkt_log_early_ends() */
-    __atomic_store_n(&log->early_ends, log->early_ends + 1, __ATOMIC_RELEASE);
-}
-
-static inline uint32_t tkt_log_early_ends(const tkt_thread_log *log)
-{
-    return __atomic_load_n(&log->early_ends, __ATOMIC_ACQUIRE);
-}
 
 /* Notes that the scope at `depth` ends without a record; the caller has counted the loss. */
 void tkt_log_lose_end(tkt_thread_log *log, uint32_t depth, uint64_t end_ticks);

@@ -172,7 +172,6 @@ void tkt_log_fold_reset(tkt_thread_log *log)
     uint64_t was = tkt_busy_lock(&log->lock);
     tkt_fold_fini(&log->fold);
     TKT_ARRAY_FREE(&log->folded_calls);
-    log->early_ends_folded = tkt_log_early_ends(log) & ~1u; /* of records before the cursor */
     tkt_log_place place;
     tkt_log_locate(log, &place);
     log->unfolded = chunk_of(log, place.cursor);

@@ -416,7 +416,7 @@ static void put(pieces *to, const void *data, size_t size)
     }
 }
 
-static void put_node(pieces *to, const tkt_node *node, uint32_t parent)
+static void put_node(pieces *to, const tkt_node *node)
 {
     tkt_kept_bucket buckets[TKT_HISTOGRAM_BUCKETS];
     tkt_kept_node kept = {.stats = node->stats,
@@ -424,7 +424,7 @@ static void put_node(pieces *to, const tkt_node *node, uint32_t parent)
                           .bytes = node->bytes,
                           .errors = node->errors,
                           .site = node->site,
-                          .parent = parent};
+                          .parent = node->parent};
     for (uint32_t i = 0; node->histogram && i < TKT_HISTOGRAM_BUCKETS; i++)
         if (node->histogram->buckets[i])
             buckets[kept.bucket_count++] = (tkt_kept_bucket){i, node->histogram->buckets[i]};
@@ -441,23 +441,6 @@ static void give_back(tkt_chunk *chunk)
     }
 }
 
-/* Writes the nodes, parents before their children, with new numbers in this order. */
-static void put_nodes(pieces *to, const tkt_fold *fold)
-{
-    uint32_t *order = tkt_alloc((2 * fold->count + 1) * sizeof *order);
-    to->is_full |= !order;
-    if (!order)
-        return;
-    uint32_t *place = order + fold->count;
-    if (fold->count > 0)
-        tkt_fold_order(fold, order, place);
-    for (size_t i = 0; i < fold->count; i++) {
-        const tkt_node *node = &fold->items[order[i]];
-        put_node(to, node, i == 0 ? TKT_NO_NODE : place[node->parent]);
-    }
-    tkt_free(order);
-}
-
 /* Writes the fold, which replaces the previous one. */
 static void write_fold(tkt_thread_log *log)
 {
@@ -470,7 +453,8 @@ static void write_fold(tkt_thread_log *log)
         .node_count = (uint32_t)log->fold.count,
     };
     put(&to, &head, sizeof head);
-    put_nodes(&to, &log->fold);
+    for (size_t i = 0; i < log->fold.count; i++)
+        put_node(&to, &log->fold.items[i]);
     if (to.is_full) {
         __atomic_fetch_add(&tkt_mapping()->folds_lost, 1, __ATOMIC_RELAXED);
         give_back(to.first);

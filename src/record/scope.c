@@ -291,10 +291,9 @@ static uint32_t find_open(const tkt_thread_log *log, uint32_t name_id)
     return TKT_MAX_DEPTH;
 }
 
-/* For an end that fits nothing on the stack. Its begin may have come before the recording. So the
- * first such end of a site, with no scope open, becomes a span that began before: returns true for
- * it. */
-static bool is_begun_before(tkt_thread_log *log, uint32_t id)
+/* For an end that fits nothing on the stack. Its begin may have come before the recording, so the
+ * first such end of a site, with no scope open, is no mistake: returns true for it. */
+static bool may_have_begun_before(tkt_thread_log *log, uint32_t id)
 {
     if (tkt_log_depth(log) != 0)
         return false;
@@ -306,22 +305,11 @@ static bool is_begun_before(tkt_thread_log *log, uint32_t id)
     return true;
 }
 
-static void end_unmatched(tkt_thread_log *log, uint32_t id, uint64_t now)
+static void end_unmatched(tkt_thread_log *log, uint32_t id)
 {
     if (log->unpushed > 0) {
         log->unpushed--;
-    } else if (!takt_is_on(TAKT_NORMAL_BIT)) {
-        return; /* its begin was not recorded either */
-    } else if (is_begun_before(log, id)) {
-        takt_record *slot = id ? tkt_log_reserve(log, 2) : NULL;
-        if (!slot)
-            return;
-        tkt_log_count_early_end(log);
-        tkt_slot_write(slot, (takt_record){0, id, tkt_slot_tag(TKT_SLOT_SPAN, 0)});
-        tkt_slot_write(slot + 1, (takt_record){now, 0, tkt_slot_tag(TKT_SLOT_MORE, 0)});
-        tkt_log_publish(log, slot + 2);
-        tkt_log_count_early_end(log);
-    } else {
+    } else if (takt_is_on(TAKT_NORMAL_BIT) && !may_have_begun_before(log, id)) {
         tkt_log_lose(log, TAKT_LOSS_MISMATCH);
         tkt_mismatch_count(TKT_END_WITHOUT_BEGIN, id);
     }
@@ -347,7 +335,7 @@ static TKT_APART void end_site_slow(takt_site *site)
             remember_begin(site, &log->frames[depth]);
             close_at(log, depth, now);
         } else {
-            end_unmatched(log, id, now);
+            end_unmatched(log, id);
         }
     }
     tkt_log_leave(log);
@@ -417,7 +405,7 @@ static TKT_APART void end_pair_slow(void)
     while (depth > 0 && !is_pair(&log->frames[depth - 1]))
         depth--;
     if (log->unpushed > 0 || depth == 0)
-        end_unmatched(log, 0, now);
+        end_unmatched(log, 0);
     else
         close_at(log, depth - 1, now);
     tkt_log_leave(log);

@@ -49,13 +49,9 @@ typedef struct nest {
     bool is_before;                   /* backward: the rest was recorded before the window */
 } nest;
 
-/* A span whose begin was not recorded has 0 for it. One that ended after the window need not have
- * begun before it: it may be of the time between two windows. */
 static bool is_in_window(const nest *n, const tkt_slot_span *span)
 {
     const tkt_seal_window *window = n->sealing->window;
-    if (span->begin == 0 && span->end > window->end_ticks)
-        return false;
     return tkt_slot_overlaps(span, window->begin_ticks, window->end_ticks);
 }
 
@@ -71,8 +67,6 @@ static tkt_slot_span span_of_frame(const nest *n, uint32_t depth)
 
 static bool is_inside(const pending *subtree, const tkt_slot_span *span)
 {
-    if (span->begin == 0) /* it began before the recording, at an unknown depth */
-        return subtree->depth >= span->depth;
     return subtree->depth > span->depth && subtree->begin >= span->begin;
 }
 

@@ -464,105 +464,25 @@ TEST(without_a_histogram_percentiles_stay_unknown)
     tkt_fold_fini(&more);
 }
 
-/* ---- Scopes that began before ---------------------------------------------------------------- */
+/* ---- Copies ---------------------------------------------------------------------------------- */
 
-static void assert_place(tkt_fold *fold, uint32_t node, uint32_t parent, uint32_t site)
-{
-    assert_int_equal(fold->items[node].parent, parent);
-    assert_int_equal(tkt_fold_child(fold, parent, site), node);
-}
-
-/* The second one encloses the first, and another scope of its own site. */
-TEST(what_has_run_so_far_is_placed_below_a_scope_that_ends)
+TEST(a_copy_has_the_same_nodes_and_goes_on_by_itself)
 {
     tkt_fold fold, copy = {0};
     assert_int_equal(tkt_fold_init(&fold), TAKT_OK);
-    assert_int_equal(tkt_fold_enclose(&fold, 1), 1);
     uint32_t two = tkt_fold_child(&fold, 0, 2);
     uint32_t inner = tkt_fold_child(&fold, two, 3);
-    uint32_t same = tkt_fold_enclose(&fold, 2);
-    uint32_t after = tkt_fold_child(&fold, 0, 3);
-    assert_place(&fold, 1, same, 1);
-    assert_place(&fold, two, same, 2);
-    assert_place(&fold, inner, two, 3);
-    assert_place(&fold, same, 0, 2);
-    assert_place(&fold, after, 0, 3);
-    assert_int_not_equal(after, inner);
-
-    tkt_fold_add(&fold, inner, 5);
+    for (uint64_t i = 0; i < 5; i++)
+        tkt_fold_add(&fold, inner, 100 + i);
     assert_int_equal(tkt_fold_copy_tree(&copy, &fold), TAKT_OK);
     assert_int_equal(copy.count, fold.count);
-    assert_place(&copy, two, same, 2);
-    assert_place(&copy, same, 0, 2);
-    assert_int_equal(copy.items[inner].stats.count, 1);
+    assert_int_equal(tkt_fold_child(&copy, tkt_fold_child(&copy, 0, 2), 3), inner);
+    tkt_fold_add(&copy, inner, 1000);
+    assert_int_equal(copy.items[inner].stats.count, 6);
+    assert_int_equal(tkt_stats_quantile(&copy.items[inner].stats, copy.items[inner].histogram, 1),
+                     1000);
+    assert_int_equal(fold.items[inner].stats.count, 5);
     tkt_fold_fini(&copy);
-    tkt_fold_fini(&fold);
-}
-
-/* The number of nodes of a tree, whose parents have smaller numbers. */
-static void assert_ordered(const tkt_fold *fold, size_t count)
-{
-    assert_int_equal(fold->count, count);
-    for (uint32_t i = 1; i < fold->count; i++)
-        assert_true(fold->items[i].parent < i);
-}
-
-TEST(merging_orders_nodes_by_depth_again)
-{
-    tkt_fold fold, into;
-    uint32_t order[20], place[20];
-    assert_int_equal(tkt_fold_init(&fold), TAKT_OK);
-    assert_int_equal(tkt_fold_init(&into), TAKT_OK);
-    fold_some(&fold, 0, 3, 0);
-    uint32_t first = tkt_fold_enclose(&fold, 8);
-    fold_some(&fold, 0, 2, 0);
-    tkt_fold_add(&fold, tkt_fold_enclose(&fold, 9), 1000);
-    assert_int_equal(fold.count, 1 + 6 + 1 + 4 + 1);
-    tkt_fold_order(&fold, order, place);
-    for (uint32_t i = 1; i < fold.count; i++) {
-        assert_int_equal(order[place[i]], i);
-        assert_true(place[fold.items[i].parent] < place[i]);
-    }
-    assert_int_equal(merge_folds(&into, &fold, NULL), TAKT_OK);
-    assert_ordered(&into, fold.count);
-    uint32_t inner = tkt_fold_child(&into, tkt_fold_child(&into, 0, 9), 8);
-    assert_int_equal(into.items[tkt_fold_child(&into, inner, 1)].stats.total_ns,
-                     fold.items[tkt_fold_child(&fold, first, 1)].stats.total_ns);
-    assert_int_equal(into.count, fold.count);
-    tkt_fold_fini(&into);
-    tkt_fold_fini(&fold);
-}
-
-/* Without memory the tree stays as it was. */
-TEST(scopes_without_memory_enclose_nothing)
-{
-    for (uint64_t after = 0;; after++) {
-        tkt_fold fold;
-        assert_int_equal(tkt_fold_init(&fold), TAKT_OK);
-        for (uint32_t site = 1; site < 24; site++)
-            tkt_fold_child(&fold, 0, site);
-        size_t count = fold.count;
-        tkt_alloc_fail(after, UINT64_MAX);
-        uint32_t node = tkt_fold_enclose(&fold, 3);
-        tkt_alloc_fail(0, 0);
-        bool is_done = node != TKT_NO_NODE;
-        assert_int_equal(fold.count, count + is_done);
-        for (uint32_t site = 1; site < 24; site++)
-            assert_place(&fold, site, is_done ? node : 0, site);
-        assert_int_equal(fold.count, count + is_done);
-        tkt_fold_fini(&fold);
-        if (is_done)
-            break;
-        assert_true(after < 10);
-    }
-}
-
-TEST(a_full_tree_encloses_nothing)
-{
-    tkt_fold fold;
-    assert_int_equal(tkt_fold_init(&fold), TAKT_OK);
-    fill_up(&fold);
-    assert_int_equal(tkt_fold_enclose(&fold, 3), TKT_NO_NODE);
     tkt_fold_fini(&fold);
 }
 
