@@ -62,7 +62,8 @@ static int check(cli_check_request *request)
             cli_error("%s", takt_status_text(TAKT_NO_MEMORY));
         } else {
             cli_check_print(request, &comparison, &result);
-            status = status_of(request, cli_check_outcome_of(&result));
+            if (cli_flush()) /* 1 would say that B is slower */
+                status = status_of(request, cli_check_outcome_of(&result));
         }
     }
     cli_check_result_free(&result);
@@ -76,6 +77,9 @@ static int run_and_check(cli_check_request *request)
     cli_check_folders folders;
     int status = CLI_USAGE;
 
+    request->runs.has_rank = request->options.has_rank;
+    request->runs.rank = request->options.rank;
+    request->options.has_rank = false; /* the kept traces have names of their own */
     if (cli_check_run(&request->runs, &folders) == CLI_OK) {
         request->operands.items[0] = folders.sides[CLI_A];
         request->operands.items[1] = folders.sides[CLI_B];

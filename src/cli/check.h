@@ -10,6 +10,8 @@
 typedef struct cli_check_runs {
     const char *commands[CLI_BOTH]; /* shell commands */
     long        count; /* runs of each command; 0: the user has traces already */
+    bool        has_rank; /* of a run's traces, take that of this rank */
+    uint32_t    rank;
     const char *keep;  /* the folder for the traces; NULL: a temporary one */
 } cli_check_runs;
 

@@ -1,6 +1,7 @@
 /* Decides whether a comparison passes. The check is about one time only: that of a step, or that of
  * the rows named with --scope. Other rows that became slower only show where a change comes
  * from. */
+#include "base/text.h"
 #include "cli/check.h"
 
 #include <math.h>
@@ -76,6 +77,17 @@ static void take_row(const cli_check_request *request, const cli_comparison *com
         out->open[out->open_count++] = i;
 }
 
+static void add_unknown(const cli_comparison *comparison, const char *name, cli_obstacles *out)
+{
+    const char **names = calloc(comparison->rows.count + 1, sizeof *names);
+    for (size_t i = 0; names && i < comparison->rows.count; i++)
+        names[i] = comparison->rows.items[i].name + comparison->rows.items[i].leaf;
+    const char *near = names ? tkt_nearest_word(name, names) : NULL;
+    cli_obstacles_add(out, CLI_FACTS, "neither trace has a row \"%.80s\"%s%.80s%s", name,
+                      near ? "; did you mean \"" : "", near ? near : "", near ? "\"?" : "");
+    free(names);
+}
+
 static void look_for_names(const cli_check_request *request, const cli_comparison *comparison,
                            cli_check_result *out)
 {
@@ -84,8 +96,7 @@ static void look_for_names(const cli_check_request *request, const cli_compariso
         for (size_t row = 0; row < comparison->rows.count; row++)
             is_there |= cli_row_has_name(&comparison->rows.items[row], request->options.names[i]);
         if (!is_there)
-            cli_obstacles_add(&out->obstacles, CLI_FACTS, "neither trace has a row \"%s\"",
-                              request->options.names[i]);
+            add_unknown(comparison, request->options.names[i], &out->obstacles);
     }
 }
 

@@ -20,6 +20,13 @@ static const char *shown(char out[TKT_VALUE_SIZE], tkt_cell_type type, double nu
     return out;
 }
 
+/* Runs by turns are compared with their neighbours: if the machine's speed changes, that may say the
+ * opposite of the two numbers. */
+static bool disagrees(double a, double b, double change)
+{
+    return (b - a) * change < 0;
+}
+
 /* Prints such as "median call 1.000ms in A and 1.100ms in B, +100.000us (+10.00%, +9.10% ..
  * +10.90%), p 0.0079". */
 static void print_answer(const char *what, double a, double b, double change, double base,
@@ -27,9 +34,9 @@ static void print_answer(const char *what, double a, double b, double change, do
 {
     char texts[6][TKT_VALUE_SIZE];
 
-    printf("%s call %s in A and %s in B, %s (%s", what, shown(texts[0], TKT_CELL_LENGTH, a),
+    printf("%s call %s in A and %s in B, %s%s (%s", what, shown(texts[0], TKT_CELL_LENGTH, a),
            shown(texts[1], TKT_CELL_LENGTH, b), shown(texts[2], TKT_CELL_SHIFT, change),
-           shown(texts[3], TKT_CELL_GROWTH, cli_percent(change, base)));
+           disagrees(a, b, change) ? " between neighbouring runs" : "", shown(texts[3], TKT_CELL_GROWTH, cli_percent(change, base)));
     if (!isnan(noise->low_ns))
         printf(", %s .. %s", shown(texts[4], TKT_CELL_GROWTH, cli_percent(noise->low_ns, base)),
                shown(texts[5], TKT_CELL_GROWTH, cli_percent(noise->high_ns, base)));
@@ -42,8 +49,9 @@ static void print_answer(const char *what, double a, double b, double change, do
 static void print_name(const cli_row *row)
 {
     char name[512];
-    printf("%s: %s %s", cli_verdict_name(row->verdict), cli_row_kind_name(row->kind),
-           cli_clean(name, sizeof name, row->name));
+    printf("%s: %s%s%s", cli_verdict_name(row->verdict), cli_row_kind_name(row->kind),
+           row->kind == CLI_ROW_STEP ? "" : " ",
+           row->kind == CLI_ROW_STEP ? "" : cli_clean(name, sizeof name, row->name));
 }
 
 /* Prints the change of the self time, unless a few long calls turn it against the verdict: then
@@ -122,6 +130,29 @@ static size_t count_gone(const cli_comparison *comparison, const cli_check_resul
     return count;
 }
 
+/* What may be missed: the largest change that the runs do not exclude, if the check should fail
+ * with it. */
+static void print_blindness(const cli_check_request *request, const cli_comparison *comparison)
+{
+    char text[TKT_VALUE_SIZE];
+    double most = 0;
+
+    for (size_t i = 0; i < comparison->rows.count; i++) {
+        const cli_row *row = &comparison->rows.items[i];
+        double a_ns = row->parts[CLI_A].mean_ns;
+        if (!row->is_primary)
+            continue;
+        if (cli_is_above_limits(&request->options, row->noise.high_ns, row->base_ns))
+            most = fmax(most, cli_percent(row->noise.high_ns, row->base_ns));
+        if (cli_is_above_limits(&request->options, row->mean_noise.high_ns, a_ns))
+            most = fmax(most, cli_percent(row->mean_noise.high_ns, a_ns));
+    }
+    if (most > 0)
+        printf("; the runs differ too much to exclude %s: record more of them, or on a quieter "
+               "machine",
+               shown(text, TKT_CELL_GROWTH, most));
+}
+
 static void print_verdict(const cli_check_request *request, const cli_comparison *comparison,
                           const cli_check_result *result)
 {
@@ -140,6 +171,8 @@ static void print_verdict(const cli_check_request *request, const cli_comparison
                cli_runs_advice(comparison, advice, sizeof advice));
     else if (outcome == CLI_CHECK_PASSED && !comparison->is_by_run)
         printf("; %s to be sure", cli_runs_advice(comparison, advice, sizeof advice));
+    else if (outcome == CLI_CHECK_PASSED)
+        print_blindness(request, comparison);
     putchar('\n');
 }
 
@@ -156,6 +189,8 @@ static void print_text(const cli_check_request *request, const cli_comparison *c
         puts("careful: all runs of one side began before those of the other; a change of the "
              "machine "
              "would look like a change of the program");
+    if (comparison->sides[CLI_A].facts.is_partial && comparison->sides[CLI_B].facts.is_partial)
+        puts("careful: A and B are partial: their programs ended before the cycle was complete");
     for (size_t i = 0; i < comparison->rows.count; i++)
         if (comparison->rows.items[i].is_primary)
             print_asked(comparison, &comparison->rows.items[i]);

@@ -11,6 +11,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <ftw.h>
+#include <inttypes.h>
 #include <signal.h>
 #include <spawn.h>
 #include <stdlib.h>
@@ -29,6 +30,7 @@ extern char **environ;
 static const char *const side_names[] = {"base", "new"};
 
 typedef struct one_run {
+    const cli_check_runs *of;
     const char *options; /* the user's TAKT_OPTIONS; "": none */
     const char *command;
     const char *side;       /* "base" or "new" */
@@ -45,7 +47,7 @@ static int make_folder(const char *path)
     if (mkdir(path, 0777) == 0)
         return CLI_OK;
     return cli_error("%s: %s%s", path, strerror(errno),
-                     errno == EEXIST ? "; --keep needs a folder without runs" : "");
+                     errno == EEXIST ? ": remove it, or name another folder with --keep" : "");
 }
 
 static int make_root(const cli_check_runs *runs, cli_check_folders *out)
@@ -56,8 +58,10 @@ static int make_root(const cli_check_runs *runs, cli_check_folders *out)
     if (strlen(path) + sizeof "/takt-check-XXXXXX" > sizeof out->root)
         return cli_error("%s: %s", path, strerror(ENAMETOOLONG));
     snprintf(out->root, sizeof out->root, runs->keep ? "%s" : "%s/takt-check-XXXXXX", path);
-    if (runs->keep && !tkt_folder_exists(path))
-        return make_folder(path);
+    if (runs->keep && !tkt_folder_exists(path)) {
+        takt_error error;
+        return tkt_folder_create(path, &error) == TAKT_OK ? CLI_OK : cli_error("%s", error.message);
+    }
     if (!runs->keep && !mkdtemp(out->root))
         return cli_error("%s: %s", out->root, strerror(errno));
     out->is_temporary = !runs->keep;
@@ -242,8 +246,12 @@ static int refuse_count(const one_run *run, int count)
     tell_log(run);
     if (count > 0)
         return cli_error("run %ld of --%s left %d traces instead of one: set profiling.repeat=1 "
-                         "in TAKT_OPTIONS, and output.max_trace_size if the trace was split: %s",
+                         "in TAKT_OPTIONS for one cycle, and choose one of several ranks with "
+                         "--rank N: %s",
                          run->number, run->side, count, run->command);
+    if (run->of->has_rank)
+        return cli_error("run %ld of --%s left no trace of rank %" PRIu32 ": %s", run->number,
+                         run->side, run->of->rank, run->command);
     return cli_error(
         "run %ld of --%s left no trace. The program must take its profile from TAKT_OPTIONS: call "
         "takt_profiler_start(NULL) or takt_config_create(), run as many steps as profiling.wait "
@@ -251,18 +259,32 @@ static int refuse_count(const one_run *run, int count)
         run->number, run->side, run->command);
 }
 
+/* Counts the traces that may be the run's, and points *out to one of them. */
+static int count_traces(const one_run *run, struct dirent **entries, int count, const char **out)
+{
+    int found = 0;
+    for (int i = 0; i < count; i++) {
+        if (run->of->has_rank && !cli_is_of_rank(entries[i]->d_name, run->of->rank))
+            continue;
+        *out = entries[i]->d_name;
+        found++;
+    }
+    return found;
+}
+
 /* Moves the run's only trace into the folder of its side. */
 static int take_trace(const one_run *run)
 {
     struct dirent **entries;
     char path[sizeof run->folder + 256];
+    const char *name = "";
     int count = scandir(run->folder, &entries, is_trace, NULL);
+    int found = count_traces(run, entries, count, &name);
     int status = CLI_OK;
 
-    if (count != 1)
-        status = refuse_count(run, count);
-    else if ((size_t)snprintf(path, sizeof path, "%s/%s", run->folder, entries[0]->d_name) >=
-                 sizeof path ||
+    if (found != 1)
+        status = refuse_count(run, found);
+    else if ((size_t)snprintf(path, sizeof path, "%s/%s", run->folder, name) >= sizeof path ||
              rename(path, run->trace) != 0)
         status = cli_error("%s: %s", path, strerror(errno));
     for (int i = 0; i < count; i++)
@@ -309,6 +331,7 @@ static void name_run(one_run *run, const cli_check_runs *runs, const cli_check_f
 {
     const char *folder = folders->sides[side];
 
+    run->of = runs;
     run->command = runs->commands[side];
     run->side = side_names[side];
     run->number = number;

@@ -155,6 +155,9 @@ takt_sink cli_stdout_sink(void);
 /* True once cli_open_trace() has opened an incomplete trace. */
 extern bool cli_is_incomplete;
 
+/* Writes out what was printed. False if standard output failed, now or before. */
+bool cli_flush(void);
+
 /* Flushes standard output. Returns `status`, with two exceptions: CLI_INCOMPLETE replaces CLI_OK if
  * a trace was incomplete; and CLI_FAILED replaces both if a write failed, which this function
  * reports. */
@@ -185,6 +188,13 @@ typedef struct cli_files {
  * *.pt.trace.json(.gz) and *.sqlite. Returns CLI_OK, or CLI_FAILED after reporting the error. */
 int cli_files_add(cli_files *files, const char *path);
 void cli_files_free(cli_files *files);
+
+/* True for NAME.rankN.CYCLE.pftrace, as Takt names the trace of rank N. */
+bool cli_is_of_rank(const char *name, uint32_t rank);
+
+/* Drops the files of other ranks. CLI_FAILED after reporting that none is left; `side` stands for
+ * them in the message. */
+int cli_files_keep_rank(cli_files *files, uint32_t rank, const char *side);
 
 /* ---- Output files (output.c) ---- */
 

@@ -74,7 +74,10 @@ static int find_files(cli_comparison *comparison, const cli_operands *operands, 
                          side == CLI_A ? of_a : operands->count - of_a);
     if (!to->label)
         return cli_error("%s", takt_status_text(TAKT_NO_MEMORY));
-    return cli_files_of(operands, side, &to->files);
+    int status = cli_files_of(operands, side, &to->files);
+    if (status == CLI_OK && comparison->options.has_rank)
+        status = cli_files_keep_rank(&to->files, comparison->options.rank, to->label);
+    return status;
 }
 
 /* Totals are those of a step, or of a run if a side has no steps. */
@@ -214,6 +217,17 @@ static bool look_for_process(cli_side *side, const takt_facts *facts)
     return added != NULL;
 }
 
+static void look_at_rank(cli_side *side, const takt_facts *facts)
+{
+    bool has_rank = facts->rank > 0 || facts->world_size > 1;
+    if (!has_rank)
+        return;
+    if (side->ranks == CLI_NO_RANKS)
+        side->rank = facts->rank;
+    side->ranks = side->rank == facts->rank && side->ranks != CLI_MANY_RANKS ? CLI_ONE_RANK
+                                                                             : CLI_MANY_RANKS;
+}
+
 /* Adds the mean step of a run or, without steps, its wall time. */
 static bool add_length(cli_side *side, const takt_trace *trace)
 {
@@ -252,6 +266,7 @@ bool cli_side_add(cli_side *side, const takt_trace *trace)
     const takt_facts *facts = takt_trace_facts(trace);
 
     take_facts(side, trace);
+    look_at_rank(side, facts);
     side->runs++;
     return take_text(side, &side->run, strdup(facts->name), CLI_FACT_RUN) &&
            take_text(side, &side->backend, strdup(facts->backend), CLI_FACT_BACKEND) &&
@@ -370,6 +385,7 @@ const cli_option cli_compare_option_list[CLI_COMPARE_COUNT] = {
     [CLI_COMPARE_ALL] = {0, "all", NULL, "rows for calls into CUDA, too"},
     [CLI_COMPARE_TO] = {0, "to", "B", "with several runs a side: B's begin here, A's end"},
     [CLI_COMPARE_BY_PATH] = {0, "by-path", NULL, "scopes by what they are called from"},
+    [CLI_COMPARE_RANK] = {0, "rank", "N", "of a job's traces, only NAME.rankN.CYCLE.pftrace"},
 };
 
 /* Parses a number that is not negative; *rest points behind it. */
@@ -406,6 +422,14 @@ static bool parse_time(const char *text, double *out)
     return *out == 0 && *rest == '\0';
 }
 
+static bool parse_rank(const char *text, uint32_t *out)
+{
+    char *end;
+    unsigned long number = strtoul(text, &end, 10);
+    *out = (uint32_t)number;
+    return *text >= '0' && *text <= '9' && !*end && number <= UINT32_MAX;
+}
+
 int cli_compare_take(cli_compare_options *options, const cli_syntax *syntax, int option,
                      const char *value)
 {
@@ -424,6 +448,11 @@ int cli_compare_take(cli_compare_options *options, const cli_syntax *syntax, int
         break;
     case CLI_COMPARE_BY_PATH:
         options->by_path = true;
+        break;
+    case CLI_COMPARE_RANK:
+        if (!parse_rank(value, &options->rank))
+            return cli_usage_error(syntax, "--rank \"%s\": expected a number from 0", value);
+        options->has_rank = true;
         break;
     }
     return CLI_OK;

@@ -241,7 +241,6 @@ typedef enum cli_fact_kind {
     CLI_FACTS
 } cli_fact_kind;
 
-/* Facts about a side's traces, which are released after counting. */
 /* Which process recorded a trace, and in which of its cycles. */
 typedef struct cli_recording {
     uint32_t process_id;
@@ -249,6 +248,14 @@ typedef struct cli_recording {
     int64_t realtime_offset_ns; /* tells boots of the machine, and machines, apart */
 } cli_recording;
 
+/* Ranks of a side's traces. */
+typedef enum cli_ranks {
+    CLI_NO_RANKS,
+    CLI_ONE_RANK,
+    CLI_MANY_RANKS
+} cli_ranks;
+
+/* Facts about a side's traces, which are released after counting. */
 typedef struct cli_side {
     char      *label; /* "base.pftrace", "runs/base", "1.pftrace and 2 more" */
     cli_files  files;
@@ -266,6 +273,8 @@ typedef struct cli_side {
     takt_trace *trace;  /* the only one, if it stays open; otherwise NULL */
     TKT_ARRAY_OF(cli_recording) recordings; /* of the runs read so far */
     uint32_t twin;      /* process id of two runs that are cycles of one process; 0: none */
+    cli_ranks  ranks;
+    uint32_t   rank;    /* the first run's */
     unsigned   varies;  /* bits 1 << CLI_FACT_...: facts in which the runs disagree */
 } cli_side;
 
@@ -281,6 +290,8 @@ typedef struct cli_compare_options {
     bool   all;         /* rows for calls into device libraries */
     bool   by_path;
     bool   keeps_trace; /* the trace of a side that has only one stays open */
+    bool   has_rank; /* of the traces in folders and lists, take those of this rank */
+    uint32_t rank;
     const char **names; /* of the rows to compare; none: steps, or else the whole recording */
     size_t name_count;
 } cli_compare_options;
@@ -292,6 +303,7 @@ enum {
     CLI_COMPARE_ABSOLUTE,
     CLI_COMPARE_ALL,
     CLI_COMPARE_BY_PATH,
+    CLI_COMPARE_RANK,
     CLI_COMPARE_TO, /* for cli_operands_to() */
     CLI_COMPARE_COUNT
 };
@@ -339,7 +351,7 @@ bool cli_row_has_samples(const cli_row *row);
 /* True if a change exceeds the absolute limit and, relative to `base`, the relative limit. */
 bool cli_is_above_limits(const cli_compare_options *options, double change, double base);
 
-/* ---- Differences (compare.c; compare_print.c: obstacles) ---- */
+/* ---- Differences (compare.c; compare_obstacles.c) ---- */
 
 /* A fact about both sides, for people and for JSON. */
 typedef struct cli_fact {
@@ -393,7 +405,7 @@ takt_status cli_compare_judge(cli_comparison *comparison);
 
 /* ======== Printing ======== */
 
-/* True if a side recorded anything (compare_print.c). */
+/* True if a side recorded anything (compare_obstacles.c). */
 bool cli_has_calls(const cli_comparison *comparison, int side);
 
 /* Sets the document's headline: by how much B is slower, and where (compare_headline.c). */

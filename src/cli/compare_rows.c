@@ -302,12 +302,17 @@ static cli_verdict verdict_of(const cli_comparison *c, const cli_row *row)
         return a->calls == 0 ? CLI_NEW : CLI_GONE;
     if (typical == MORE)
         return mean == LESS ? CLI_SLOWER_TAIL_FASTER : CLI_SLOWER;
+    if (typical == LESS && mean == MORE)
+        return CLI_FASTER_TAIL_SLOWER;
+    bool has_others = has_other_calls(c, row, &more_calls);
+    if (has_others && more_calls > 0 && mean != MORE)
+        return CLI_MORE_CALLS; /* even if each takes less: users wait for the sum */
     if (typical == LESS)
-        return mean == MORE ? CLI_FASTER_TAIL_SLOWER : CLI_FASTER;
+        return CLI_FASTER;
     if (mean == MORE || mean == LESS)
         return mean == MORE ? CLI_TAIL_SLOWER : CLI_TAIL_FASTER;
-    if (has_other_calls(c, row, &more_calls))
-        return more_calls > 0 ? CLI_MORE_CALLS : CLI_FEWER_CALLS;
+    if (has_others)
+        return CLI_FEWER_CALLS;
     return typical == UNKNOWN ? CLI_UNKNOWN : typical == SAME ? CLI_SAME : CLI_NOISE;
 }
 

@@ -6,6 +6,7 @@
 
 #include <dirent.h>
 #include <errno.h>
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -152,6 +153,30 @@ static int add_folder(cli_files *files, const char *folder)
 int cli_files_add(cli_files *files, const char *path)
 {
     return tkt_folder_exists(path) ? add_folder(files, path) : add_path(files, "", path);
+}
+
+bool cli_is_of_rank(const char *name, uint32_t rank)
+{
+    char part[32];
+    snprintf(part, sizeof part, ".rank%" PRIu32 ".", rank);
+    return strstr(name, part) != NULL;
+}
+
+int cli_files_keep_rank(cli_files *files, uint32_t rank, const char *side)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < files->count; i++) {
+        const char *slash = strrchr(files->paths[i], '/');
+        if (cli_is_of_rank(slash ? slash + 1 : files->paths[i], rank))
+            files->paths[kept++] = files->paths[i];
+        else
+            free(files->paths[i]);
+    }
+    files->count = kept;
+    return kept ? CLI_OK
+                : cli_error("%s: no trace is named as one of rank %" PRIu32
+                            ", NAME.rank%" PRIu32 ".CYCLE.pftrace",
+                            side, rank, rank);
 }
 
 void cli_files_free(cli_files *files)

@@ -79,14 +79,19 @@ takt_sink cli_stdout_sink(void)
 
 bool cli_is_incomplete;
 
+bool cli_flush(void)
+{
+    bool is_whole = fflush(stdout) == 0;
+    if (!is_whole && !output_errno)
+        output_errno = errno;
+    return is_whole && !ferror(stdout);
+}
+
 int cli_finish(int status)
 {
     if (status == CLI_OK && cli_is_incomplete)
         status = CLI_INCOMPLETE;
-    bool is_whole = fflush(stdout) == 0;
-    if (!is_whole && !output_errno)
-        output_errno = errno;
-    if (is_whole && !ferror(stdout))
+    if (cli_flush())
         return status;
     /* `takt report FILE | head` ends without a message, even if the caller ignores SIGPIPE. */
     if (output_errno != EPIPE)

@@ -56,11 +56,11 @@ runs_of same 802000
 runs_of slow 880000 66000
 runs_of fast 700000 50000
 passes --against base same
-out_has '^same: step step, median call 80[0-9.]*us in A and 81[0-9.]*us in B, .* \(\+0\.25%, -0\.[0-9]*% \.\. \+0\.[0-9]*%\), p 0\.[0-9]*$'
+out_has '^same: step, median call 80[0-9.]*us in A and 81[0-9.]*us in B, .* \(\+0\.25%, -0\.[0-9]*% \.\. \+0\.[0-9]*%\), p 0\.[0-9]*$'
 out_has '^    mean call '
 out_has '^passed: 0 of 1 rows worse by more than 5 % and 1\.000us$'
 passes --against base fast
-fails '^slower: step step, median call .* \(\+10\.00%, \+9\.[0-9]*% \.\. \+10\.[0-9]*%\), p 0\.0079$' --against base slow
+fails '^slower: step, median call .* \(\+10\.00%, \+9\.[0-9]*% \.\. \+10\.[0-9]*%\), p 0\.0079$' --against base slow
 out_has '^    slower: scope forces, 150 calls in A and 150 in B, self time \+18\.101us a step$'
 out_lacks 'neighbours'
 out_has '^FAILED: 1 of 1 rows worse'
@@ -73,7 +73,7 @@ fails '^slower: scope forces' --against base --scope forces --scope step below
 out_has '^FAILED: 1 of 2 rows'
 passes --against base --scope neighbours slow
 out_has '^passed: 0 of 1 rows'
-declines '^not comparable: neither trace has a row "force"$' --against base --scope force same
+declines '^not comparable: neither trace has a row "force"; did you mean "forces"\?$' --against base --scope force same
 
 # The typical step became shorter, and every fifth one so long that all take three times the time.
 bursts() { # FILE FIRST_OTHER ADD
@@ -90,31 +90,31 @@ for i in 1 2 3 4 5; do
     bursts bursts.a/$i.pftrace 0 $((20 * i))
     bursts bursts.b/$i.pftrace 1 $((30 * i))
 done
-fails '^faster, tail slower: step step, median call 100\.[0-9]*us in A and 9[01]\.[0-9]*us in B, -9\.' --against bursts.a bursts.b
+fails '^faster, tail slower: step, median call 100\.[0-9]*us in A and 9[01]\.[0-9]*us in B, -9\.' --against bursts.a bursts.b
 out_has '^    mean call 100\.[0-9]*us in A and 472\.[0-9]*us in B, \+37[0-9.]*us \(\+3[67][0-9.]*%, '
-fails '^slower, tail faster: step step, median ' --against bursts.b bursts.a
+fails '^slower, tail faster: step, median ' --against bursts.b bursts.a
 # So much no two runs of one program differ: one of each is enough. A tenth they may.
-fails '^faster, tail slower: step step' --against bursts.a/1.pftrace bursts.b/1.pftrace
+fails '^faster, tail slower: step' --against bursts.a/1.pftrace bursts.b/1.pftrace
 run diff bursts.a/1.pftrace bursts.b/1.pftrace
 out_has '^step .* faster, tail slower$'
 run_of single.pftrace 60000 30000
 run_of tenth.pftrace 60000 30000 '' 880000
 run_of huge.pftrace 60000 30000 '' 3200000
-wavers '^slower: step step, median call .* \(\+10\.00%' --against single.pftrace tenth.pftrace
-fails '^slower: step step' --against single.pftrace --run-noise 9% tenth.pftrace
-wavers '^slower: step step' --against single.pftrace --run-noise 10.5% tenth.pftrace
-fails '^slower: step step' --against single.pftrace huge.pftrace
+wavers '^slower: step, median call .* \(\+10\.00%' --against single.pftrace tenth.pftrace
+fails '^slower: step' --against single.pftrace --run-noise 9% tenth.pftrace
+wavers '^slower: step' --against single.pftrace --run-noise 10.5% tenth.pftrace
+fails '^slower: step' --against single.pftrace huge.pftrace
 passes --against tenth.pftrace single.pftrace
 out_has 'A has 1 run and B 1: record 5 of each, or 4 at least to be sure$'
 # Too few of several are as one; four and four are enough.
 run check --against base/1.pftrace base/2.pftrace base/3.pftrace --to slow/1.pftrace slow/2.pftrace slow/3.pftrace
 status_is 3
 out_has 'A has 3 runs and B 3: record 5 of each, or 4 at least$'
-fails '^slower: step step, .* p 0\.0286$' --against base/[1-4].pftrace --to slow/[1-4].pftrace
+fails '^slower: step, .* p 0\.0286$' --against base/[1-4].pftrace --to slow/[1-4].pftrace
 # One stray run hides nothing.
 cp -r base stray
 run_of stray/3.pftrace 60000 30000 '' 2400000
-fails '^slower: step step, .* p 0\.0[0-9]*$' --against stray slow
+fails '^slower: step, .* p 0\.0[0-9]*$' --against stray slow
 passes --against base stray
 
 # Both limits must be exceeded.
@@ -145,6 +145,51 @@ declines 'no row has enough calls to tell' --against few_a.pftrace --scope one f
 { echo 'thread main' && calls two 30 50000 400; } | trace few_c.pftrace
 fails '^unknown: run wall time, mean call .*\(\+232\.' --against few_a.pftrace --allow-different few_c.pftrace
 
+# A scope that is called more often fails, even if each call takes less.
+for i in 1 2 3 4 5; do
+    mkdir -p once often
+    { echo 'thread main' && calls step 10 900000 300 | sed -nE 's/^span -1 0 ([0-9]+) ([0-9]+) .*/step \1 \2/p' && calls solve 10 $((100000 + i * 100)) 300; } | trace once/$i.pftrace
+    { echo 'thread main' && calls step 10 900000 300 | sed -nE 's/^span -1 0 ([0-9]+) ([0-9]+) .*/step \1 \2/p' && calls solve 40 $((40000 + i * 100)) 300; } | trace often/$i.pftrace
+done
+fails '^more calls: scope solve, 50 calls in A and 200 in B, self time \+6[01]\.' --against once --scope solve often
+run diff --json once often
+out_has '"name": "solve", "kind": "scope", .*"verdict": "more calls"'
+run check --against often --scope solve once
+status_is 1
+out_has '^slower: scope solve'
+
+# Ranks of a job are not runs.
+for i in 0 1 2 3; do
+    mkdir -p job.a job.b
+    run_of job.a/fluid.rank$i.0.pftrace 60000 30000 "rank $i 4"
+    run_of job.b/fluid.rank$i.0.pftrace 60000 30000 "rank $i 4" $((i == 3 ? 1200000 : 800100))
+done
+declines '^not comparable: A and B have several ranks, which are not runs of their own: choose with --rank N$' --against job.a job.b
+wavers '^slower: step, median call 803\.[0-9]*us in A and 1\.20[0-9]*ms in B' --rank 3 --against job.a job.b
+passes --rank 0 --against job.a job.b
+declines '^not comparable: ranks differ: 0 in A, 1 in B$' --against job.a/fluid.rank0.0.pftrace job.b/fluid.rank1.0.pftrace
+run check --rank 7 --against job.a job.b
+status_is 2
+err_has '^takt: job\.a: no trace is named as one of rank 7, NAME\.rank7\.CYCLE\.pftrace$'
+refused '--rank "x": expected a number from 0' check --rank x --against job.a job.b
+
+# Runs that differ much prove nothing: it says what they may hide.
+step_ns=600000
+for i in 1 2 3 4 5; do
+    mkdir -p shaky.a shaky.b
+    run_of shaky.a/$i.pftrace 60000 30000 '' $step_ns
+    run_of shaky.b/$i.pftrace 60000 30000 '' $((step_ns + 30000))
+    step_ns=$((step_ns + 200000))
+done
+passes --against shaky.a shaky.b
+out_has '^noise: step, '
+out_has '; the runs differ too much to exclude \+[0-9.]*%: record more of them, or on a quieter machine$'
+
+# A verdict that nobody can read is not 1, which would say that B is slower.
+"$bin/takt" check --against base same >/dev/full 2>err
+[ $? = 2 ] || fail "check >/dev/full ends with another status"
+grep -q '^takt: standard output: No space left on device$' err || fail "check >/dev/full says" "$(cat err)"
+
 # What cannot be compared does not pass, unless that is meant.
 run_of base.pftrace 60000 30000
 run_of same.pftrace 60300 29900
@@ -156,6 +201,9 @@ refuses() { # LINE FILE
 run_of lossy.pftrace 60000 30000 'loss 0 3'
 run_of late.pftrace 60000 30000 'loss 11 1'
 run_of partial.pftrace 60000 30000 partial
+run_of partial2.pftrace 60100 30000 partial
+passes --against partial.pftrace partial2.pftrace
+out_has '^careful: A and B are partial: their programs ended before the cycle was complete$'
 run_of summary.pftrace 60000 30000 summary
 device='Imaginary 9001' run_of other.pftrace 60000 30000
 backend='CUDA events' run_of events.pftrace 60000 30000
@@ -247,7 +295,7 @@ out_has '\{"name": "partial", "a": false, "b": true, "text": "only B is partial:
 run check --json --against base.pftrace other.pftrace
 out_has '\{"name": "devices", "a": "cuda:0 Imaginary 9000", "b": "cuda:0 Imaginary 9001", "text"'
 run check --json --against base.pftrace --scope force same.pftrace
-out_has '\{"name": null, "a": null, "b": null, "text": "neither trace has a row \\"force\\""\}'
+out_has '\{"name": null, "a": null, "b": null, "text": "neither trace has a row \\"force\\"; did you mean \\"forces\\"\?"\}'
 run check --json --against base.pftrace same.pftrace
 status_is 0
 out_has '^\{"passed": true, "outcome": "passed"'

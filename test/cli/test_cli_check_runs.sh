@@ -44,7 +44,7 @@ status_is 0
 [ "$(head -n 1 kept/new/01.log)" = out ] || fail "keeps no output" "$(cat kept/new/01.log)"
 [ "$(tr '\n' ' ' <err)" = 'takt: run 1 of 6, base 1 takt: run 2 of 6, new 1 takt: run 3 of 6, new 2 takt: run 4 of 6, base 2 takt: run 5 of 6, base 3 takt: run 6 of 6, new 3 ' ] ||
     fail "tells other runs" "$err"
-out_has '^[a-z, ]*: step step, median call '
+out_has '^[a-z, ]*: step, median call '
 run info kept/new/02.pftrace
 out_has '^  steps  *20: steps 2 to 21'
 # They go away, also where a command fails; then it is named, and what it printed.
@@ -68,7 +68,16 @@ status_is 2
 err_has '^takt: run 1 of --base left 2 traces instead of one: set profiling\.repeat=1'
 run check --runs 1 --keep kept --base true --new true
 status_is 2
-err_has '^takt: .*/kept/base: File exists; --keep needs a folder without runs$'
+err_has '^takt: .*/kept/base: File exists: remove it, or name another folder with --keep$'
+run check --runs 1 --keep deep/er --base "$sph 10" --new false
+[ -f deep/er/base/01.log ] || fail "makes no folders for --keep" "$(ls -R deep)"
+ranked="env RANK=\$r WORLD_SIZE=2 $sph 10"
+both="for r in 0 1; do $ranked || exit 1; done"
+TAKT_OPTIONS=profiling.active=5 run check --runs 1 --limit 100000% --base "$both" --new "$both"
+status_is 2
+err_has '^takt: run 1 of --base left 2 traces instead of one: .* choose one of several ranks with --rank N: '
+TAKT_OPTIONS=profiling.active=5 run check --runs 1 --rank 1 --limit 100000% --base "$both" --new "$both"
+status_is 0
 [ -z "$(ls tmp)" ] || fail "leaves its folder" "$(ls tmp)"
 unset TMPDIR
 
