@@ -236,7 +236,8 @@ rare := $(filter-out $(hot), \
         recover_log recover_parts resolve run) \
     $(addprefix export/,chrome_head export folded perfetto_facts perfetto_names perfetto_phases \
         perfetto_rows tensorboard) \
-    $(addprefix summary/,activities arguments compile counters memory phases tasks threads)))
+    $(addprefix summary/,activities arguments compile counters memory phases tasks \
+        threads waits)))
 smallest := $(if $(shell $(CC) -Oz -E -x c /dev/null 2>/dev/null && echo yes),-Oz,-Os)
 ifeq ($(origin CFLAGS)$(SAN),file)
   $(filter-out $(call objects,$(hot) $(rare)),$(lib_objects)): private CFLAGS += -Os

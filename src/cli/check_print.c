@@ -1,6 +1,7 @@
 /* Prints the result of a check as lines for a log, or as JSON. */
 #include "cli/check.h"
 #include "report/table.h"
+#include "summary/threads.h"
 
 #include <math.h>
 #include <string.h>
@@ -94,8 +95,16 @@ static void print_asked(const cli_comparison *comparison, const cli_row *row)
     print_answer("mean", a->mean_ns, b->mean_ns, row->mean_change_ns, a->mean_ns, &row->mean_noise);
 }
 
-/* Returns the row with the next smaller contribution to the change of the sum, after `before`;
- * NULL: none is left. */
+/* What a row contributes to the change of the sum. Tasks overlap, and threads wait while others
+ * work, so these come last. */
+static double contribution(const cli_row *row)
+{
+    bool is_last = row->kind == CLI_ROW_TASK ||
+                   (row->kind == CLI_ROW_SCOPE && tkt_scope_waits(row->name + row->leaf));
+    return is_last ? row->self_change_ns - 1e18 : row->self_change_ns;
+}
+
+/* Returns the row with the next smaller contribution, after `before`; NULL: none is left. */
 static const cli_row *next_below(const cli_comparison *comparison, const cli_check_result *result,
                                  const cli_row *before)
 {
@@ -103,9 +112,10 @@ static const cli_row *next_below(const cli_comparison *comparison, const cli_che
 
     for (size_t i = 0; i < result->below_count; i++) {
         const cli_row *row = &comparison->rows.items[result->below[i]];
-        bool is_told = before && (row->self_change_ns > before->self_change_ns ||
-                                  (row->self_change_ns == before->self_change_ns && row <= before));
-        if (!is_told && (!best || row->self_change_ns > best->self_change_ns))
+        double ns = contribution(row);
+        bool is_told = before && (ns > contribution(before) ||
+                                  (ns == contribution(before) && row <= before));
+        if (!is_told && (!best || ns > contribution(best)))
             best = row;
     }
     return best;

@@ -1,6 +1,7 @@
 /* Counts a trace into the rows of a comparison. */
 #include "cli/compare.h"
 #include "summary/scopes.h"
+#include "summary/tasks.h"
 #include "trace/model.h"
 
 #include <stdlib.h>
@@ -386,8 +387,27 @@ static takt_status add_rows(cli_comparison *comparison, int side, const takt_tra
     return status;
 }
 
+/* A crash-safe summary that was recovered does not know its tasks. */
+static takt_status add_tasks(cli_comparison *comparison, int side, const takt_trace *trace)
+{
+    tkt_task_list tasks = {0};
+    takt_status status = tkt_tasks_of(trace, &tasks);
+    for (size_t i = 0; i < tasks.times.count && status == TAKT_OK; i++) {
+        const tkt_named *task = &tasks.times.items[i];
+        const tkt_scope_total total = {.name = tkt_trace_text(trace, task->name),
+                                       .calls = task->stats.count};
+        uint64_t ns = task->stats.total_ns;
+        if (!add_row(comparison, side, CLI_ROW_TASK, &total, ns, ns))
+            status = TAKT_NO_MEMORY;
+    }
+    tkt_tasks_fini(&tasks);
+    return status == TAKT_NO_SPANS ? TAKT_OK : status;
+}
+
 takt_status cli_compare_folded(cli_comparison *comparison, int side, const takt_trace *trace)
 {
     takt_status status = add_rows(comparison, side, trace, comparison->options.all, false);
-    return status == TAKT_OK ? add_rows(comparison, side, trace, true, true) : status;
+    if (status == TAKT_OK)
+        status = add_rows(comparison, side, trace, true, true);
+    return status == TAKT_OK ? add_tasks(comparison, side, trace) : status;
 }

@@ -1,6 +1,7 @@
 /* The first line of a comparison: by how much B is slower or faster, and which scopes or activities
  * account for it. */
 #include "cli/compare.h"
+#include "summary/threads.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -51,9 +52,24 @@ static bool is_of_devices(const cli_comparison *c, double change_ns)
     return sum_ns / change_ns >= DEVICE_PART;
 }
 
+/* Which rows a sentence is about. Scopes that wait for other threads change with what those do, so
+ * they are named only if nothing else is. */
+typedef enum part_kind {
+    OF_DEVICES,
+    OF_WORK,
+    OF_WAITS
+} part_kind;
+
+static bool is_of(part_kind kind, const cli_row *row)
+{
+    if (kind == OF_DEVICES || row->kind != CLI_ROW_SCOPE)
+        return kind == OF_DEVICES && is_device(row);
+    return (kind == OF_WAITS) == tkt_scope_waits(row->name + row->leaf);
+}
+
 /* The row with the next smaller change in the direction of `change_ns`, after `before`; NULL: none
  * is large enough. */
-static const cli_row *next_part(const cli_comparison *c, double change_ns, bool of_devices,
+static const cli_row *next_part(const cli_comparison *c, double change_ns, part_kind kind,
                                 const cli_row *before)
 {
     const cli_row *best = NULL;
@@ -63,8 +79,7 @@ static const cli_row *next_part(const cli_comparison *c, double change_ns, bool 
         const cli_row *row = &c->rows.items[i];
         double share = row->self_change_ns / change_ns;
         bool is_told = share > most || (share == most && row <= before);
-        bool is_wanted = of_devices ? is_device(row) : row->kind == CLI_ROW_SCOPE;
-        if (is_wanted && has_changed(row) && !is_told &&
+        if (is_of(kind, row) && has_changed(row) && !is_told &&
             (share > best_share || (!best && share >= best_share))) {
             best = row;
             best_share = share;
@@ -88,11 +103,13 @@ static void add_part(char *sentence, const char *before, const cli_row *row, boo
  * is not a sum of the parts' changes, and only their names are written. */
 static void tell_parts(const cli_comparison *c, double change_ns, bool is_sum, char *sentence)
 {
-    bool of_devices = is_of_devices(c, change_ns);
+    part_kind kind = is_of_devices(c, change_ns) ? OF_DEVICES : OF_WORK;
     const cli_row *row = NULL;
 
+    if (kind == OF_WORK && !next_part(c, change_ns, OF_WORK, NULL))
+        kind = OF_WAITS;
     for (int i = 0; i < MOST_PARTS; i++) {
-        row = next_part(c, change_ns, of_devices, row);
+        row = next_part(c, change_ns, kind, row);
         if (!row)
             return;
         add_part(sentence, i ? ", " : ": ", row, is_sum);
@@ -175,7 +192,7 @@ static const cli_row *next_proved(const cli_comparison *c, const cli_row *before
         double size = fabs(row->self_change_ns);
         bool is_told = before && (size > fabs(before->self_change_ns) ||
                                   (size == fabs(before->self_change_ns) && row <= before));
-        bool is_wanted = is_device(row) || row->kind == CLI_ROW_SCOPE;
+        bool is_wanted = is_of(OF_DEVICES, row) || is_of(OF_WORK, row);
         if (is_wanted && has_changed(row) && row->verdict != CLI_UNKNOWN && size > 0 && !is_told &&
             (!best || size > fabs(best->self_change_ns)))
             best = row;

@@ -17,53 +17,13 @@
 #define GROWTH_BYTES    (1024 * 1024)
 #define GROWTH_SHARE    0.01
 
-static bool has_scope(const takt_trace *trace, const tkt_track *track, const char *name)
-{
-    for (size_t i = 0; track->kind == TAKT_TRACK_THREAD && i < track->spans.count; i++) {
-        uint32_t site = tkt_span_site(&track->spans.items[i]);
-        if (tkt_trace_text(trace, trace->sites.items[site].name) == name)
-            return true;
-    }
-    return false;
-}
-
-/* True if the other threads worked for at least half of the time that main waited in the scope. */
-static bool is_wait_for_threads(const takt_trace *trace, const char *name)
-{
-    tkt_threads threads = {0};
-    uint64_t worked_ns = 0, waited_ns = 0;
-    takt_status status = tkt_threads_of(trace, &threads);
-    for (size_t i = 0; status == TAKT_OK && i < threads.parts.count; i++) {
-        const tkt_thread_part *part = &threads.parts.items[i];
-        if (tkt_trace_text(trace, part->region) != name ||
-            tkt_scope_waits(tkt_trace_text(trace, part->name)))
-            continue;
-        worked_ns += part->total_ns;
-        waited_ns = part->region_ns;
-    }
-    tkt_threads_fini(&threads);
-    return worked_ns > 0 && worked_ns >= waited_ns / 2;
-}
-
-/* True for a scope in which the threads of a pool wait for work or for each other, or main for
- * them. A single thread that waits for something else may well be the bottleneck. */
-static bool is_idle(const takt_trace *trace, const tkt_scope_total *scope)
-{
-    size_t threads = 0;
-    if (!tkt_scope_waits(scope->name))
-        return false;
-    for (size_t i = 0; i < trace->tracks.count && threads < 2; i++)
-        threads += has_scope(trace, &trace->tracks.items[i], scope->name);
-    return threads > 1 || is_wait_for_threads(trace, scope->name);
-}
-
 const tkt_scope_total *tkt_hottest_scope(const takt_trace *trace, const tkt_scopes *scopes)
 {
     const tkt_scope_total *hottest = NULL;
     for (size_t i = 0; i < scopes->count; i++) {
         const tkt_scope_total *scope = &scopes->items[i];
         bool is_hotter = !hottest || tkt_working_ns(scope) > tkt_working_ns(hottest);
-        if (is_hotter && !is_idle(trace, scope))
+        if (is_hotter && !tkt_scope_waits_for_threads(trace, scope))
             hottest = scope;
     }
     return hottest;

@@ -1,12 +1,16 @@
 /* Advice about threads that work together: one of them has more to do, or for long only one works.
  *
  * A scope that several threads opened about as often is work that they share. Its outermost spans
- * are the parallel time; what a thread does while none of them runs is serial. Beside a device that
- * does the work, serial time of the host is usual: rules for devices say if it matters. */
+ * are the parallel time; what a thread does while none of them runs is serial. Waits are no work.
+ * Beside a device that does the work, serial time of the host is usual: rules for devices say if it
+ * matters. */
 #include "summary/advice.h"
 #include "summary/owners.h"
+#include "summary/threads.h"
 
 #include "base/alloc.h"
+
+#include <string.h>
 
 #define SERIAL_SHARE  0.25
 #define UNEVEN_FACTOR 1.25
@@ -20,13 +24,14 @@ struct tkt_advised_site {
     uint64_t sum_ns;
     uint64_t least_calls;
     uint64_t most_calls;
+    bool waits;  /* by its name: nobody works in it */
     uint64_t ns; /* on the thread being added, as are its calls */
     uint64_t calls;
 };
 
 static bool is_shared(const tkt_advised_site *site)
 {
-    return site->threads > 1 && site->most_calls <= 2 * site->least_calls;
+    return site->threads > 1 && site->most_calls <= 2 * site->least_calls && !site->waits;
 }
 
 static bool is_thread(const tkt_track *track)
@@ -81,6 +86,8 @@ static const tkt_advised_site *sites_of(tkt_advising *a)
         return a->sites;
     a->sites = tkt_alloc_zeroed(trace->sites.count * sizeof *a->sites);
     a->is_short |= !a->sites;
+    for (uint32_t i = 0; a->sites && i < trace->sites.count; i++)
+        a->sites[i].waits = tkt_scope_waits(tkt_trace_text(trace, trace->sites.items[i].name));
     for (uint32_t i = 0; a->sites && i < trace->tracks.count; i++)
         if (is_thread(&trace->tracks.items[i]))
             add_track(a, i);
@@ -119,27 +126,24 @@ bool tkt_advise_threads(tkt_advising *a, tkt_advice *out)
 
 /* ======== Serial time ======== */
 
+/* A time in which no thread has a parallel span. */
+typedef struct stretch {
+    uint64_t begin_ns;
+    uint64_t end_ns;
+} stretch;
+
 typedef struct serial {
     const takt_trace *trace;
     const uint32_t *named;
     const tkt_advised_site *sites;
-    const tkt_track *main; /* in scopes for longest */
-    uint64_t *by_site;
-    uint64_t sum_ns;
+    TKT_ARRAY_OF(stretch) stretches;
     size_t *next;   /* by track: its next span */
     tkt_heap parts; /* the next parallel span of each thread, by begin */
-    uint32_t threads;
+    uint32_t sharers;       /* threads with parallel spans */
+    const tkt_track *track; /* the thread in question, as are the next two */
+    uint64_t *by_site;
+    uint64_t sum_ns;
 } serial;
-
-static void add_serial(void *user, uint32_t span, uint64_t begin_ns, uint64_t end_ns)
-{
-    serial *s = user;
-    uint32_t scope = tkt_scope_of(s->main, span);
-    if (scope == TKT_NO_SPAN)
-        return;
-    s->by_site[s->named[tkt_span_site(&s->main->spans.items[scope])]] += end_ns - begin_ns;
-    s->sum_ns += end_ns - begin_ns;
-}
 
 /* Advances to the track's next span of a shared site; spans inside one are skipped by the union. */
 static bool push_part(serial *s, uint32_t track)
@@ -151,75 +155,77 @@ static bool push_part(serial *s, uint32_t track)
     return true;
 }
 
-static uint64_t outermost_ns(const tkt_track *track)
-{
-    uint64_t sum_ns = 0;
-    for (size_t i = 0; i < track->spans.count; i++)
-        if (track->spans.items[i].parent == TKT_NO_SPAN)
-            sum_ns += track->spans.items[i].end_ns - track->spans.items[i].begin_ns;
-    return sum_ns;
-}
-
 static bool begin_parts(serial *s)
 {
-    uint64_t most_ns = 0;
-    for (uint32_t i = 0; i < s->trace->tracks.count; i++) {
-        const tkt_track *track = &s->trace->tracks.items[i];
-        size_t before = s->parts.count;
-        if (!is_thread(track))
-            continue;
-        if (!push_part(s, i))
-            return false;
-        s->threads += s->parts.count > before;
-        uint64_t track_ns = outermost_ns(track);
-        if (track_ns > most_ns) {
-            most_ns = track_ns;
-            s->main = track;
-        }
-    }
-    return true;
+    bool has_memory = true;
+    for (uint32_t i = 0; has_memory && i < s->trace->tracks.count; i++)
+        if (is_thread(&s->trace->tracks.items[i]))
+            has_memory = push_part(s, i);
+    s->sharers = (uint32_t)s->parts.count;
+    return has_memory;
 }
 
-static void add_stretch(serial *s, uint64_t begin_ns, uint64_t end_ns)
+static bool add_stretch(serial *s, uint64_t begin_ns, uint64_t end_ns)
 {
-    if (end_ns > begin_ns)
-        tkt_visit_stays(s->main, tkt_spans_begun(s->main, begin_ns), begin_ns, end_ns, add_serial,
-                        s);
+    stretch *added = end_ns > begin_ns ? TKT_ARRAY_ADD(&s->stretches) : NULL;
+    if (added)
+        *added = (stretch){begin_ns, end_ns};
+    return added || end_ns <= begin_ns;
 }
 
-/* Adds up what the main thread did between parallel spans. False without memory. */
+/* Finds the stretches between parallel spans. False without memory. */
 static bool walk_parts(serial *s)
 {
     uint64_t until_ns = s->trace->facts.begin_ns;
-    if (!begin_parts(s))
-        return false;
-    while (s->parts.count > 0) {
+    bool has_memory = begin_parts(s);
+    while (has_memory && s->parts.count > 0) {
         tkt_heap_item part = tkt_heap_take(&s->parts);
         const tkt_span *span = &s->trace->tracks.items[part.value].spans.items[s->next[part.value]];
-        add_stretch(s, until_ns, span->begin_ns);
+        has_memory = add_stretch(s, until_ns, span->begin_ns);
         until_ns = span->end_ns > until_ns ? span->end_ns : until_ns;
         s->next[part.value]++;
-        if (!push_part(s, part.value))
-            return false;
+        has_memory = has_memory && push_part(s, part.value);
     }
-    if (s->threads > 1)
-        add_stretch(s, until_ns, s->trace->facts.end_ns);
-    return true;
+    return has_memory && add_stretch(s, until_ns, s->trace->facts.end_ns);
 }
 
-static bool judge_serial(const tkt_advising *a, const serial *s, tkt_advice *out)
+static void add_serial(void *user, uint32_t span, uint64_t begin_ns, uint64_t end_ns)
 {
-    uint32_t top = 0;
+    serial *s = user;
+    uint32_t scope = tkt_scope_of(s->track, span);
+    uint32_t site =
+        scope == TKT_NO_SPAN ? 0 : s->named[tkt_span_site(&s->track->spans.items[scope])];
+    if (scope == TKT_NO_SPAN || s->sites[site].waits)
+        return;
+    s->by_site[site] += end_ns - begin_ns;
+    s->sum_ns += end_ns - begin_ns;
+}
+
+/* Adds up what a thread did in the stretches, and keeps that if it is more than another's. */
+static void judge_thread(tkt_advising *a, serial *s, const tkt_track *track, tkt_advice *out)
+{
+    uint32_t top = 0, threads = s->sharers + 1;
+    s->track = track;
+    s->sum_ns = 0;
+    memset(s->by_site, 0, a->trace->sites.count * sizeof *s->by_site);
+    for (size_t i = 0; i < s->stretches.count; i++) {
+        const stretch *at = &s->stretches.items[i];
+        tkt_visit_stays(track, tkt_spans_begun(track, at->begin_ns), at->begin_ns, at->end_ns,
+                        add_serial, s);
+    }
     for (uint32_t i = 1; i < a->trace->sites.count; i++)
         top = s->by_site[i] > s->by_site[top] ? i : top;
+    for (size_t i = 0; i < track->spans.count && threads > s->sharers; i++)
+        threads -= is_shared(&s->sites[s->named[tkt_span_site(&track->spans.items[i])]]);
+    if (s->sum_ns <= out->time_ns)
+        return;
     *out = (tkt_advice){.kind = TKT_ADVICE_SERIAL,
                         .name = tkt_trace_text(a->trace, a->trace->sites.items[top].name),
-                        .count = s->threads,
+                        .count = threads,
                         .time_ns = s->sum_ns,
                         .other = s->by_site[top],
                         .share = (double)s->sum_ns / a->wall_ns,
                         .at_stake_ns = s->sum_ns};
-    return s->threads > 1 && out->share >= SERIAL_SHARE;
 }
 
 bool tkt_advise_serial(tkt_advising *a, tkt_advice *out)
@@ -232,13 +238,14 @@ bool tkt_advise_serial(tkt_advising *a, tkt_advice *out)
     serial s = {.trace = trace, .named = a->named, .sites = sites};
     s.by_site = tkt_alloc_zeroed(trace->sites.count * sizeof *s.by_site);
     s.next = tkt_alloc_zeroed(trace->tracks.count * sizeof *s.next);
-    bool is_ill = false;
-    if (s.by_site && s.next && walk_parts(&s))
-        is_ill = judge_serial(a, &s, out);
-    else
-        a->is_short = true;
+    bool has_memory = s.by_site && s.next && walk_parts(&s);
+    a->is_short |= !has_memory;
+    for (size_t i = 0; has_memory && s.sharers > 1 && i < trace->tracks.count; i++)
+        if (is_thread(&trace->tracks.items[i]))
+            judge_thread(a, &s, &trace->tracks.items[i], out);
     TKT_ARRAY_FREE(&s.parts);
+    TKT_ARRAY_FREE(&s.stretches);
     tkt_free(s.next);
     tkt_free(s.by_site);
-    return is_ill;
+    return out->share >= SERIAL_SHARE;
 }

@@ -35,11 +35,6 @@ static bool is_call(const tkt_span *span)
 
 /* ======== Threads ======== */
 
-bool tkt_scope_waits(const char *name)
-{
-    return strcasestr(name, "wait") || strcasestr(name, "_barrier");
-}
-
 static bool site_waits(const takt_trace *trace, uint32_t site)
 {
     const char *name = tkt_trace_text(trace, trace->sites.items[site].name);
@@ -188,7 +183,8 @@ static takt_status add_threads(const takt_trace *trace, uint32_t main, tkt_threa
 
 /* ======== Parts of regions ======== */
 
-/* A thread's outermost scope is a part of the innermost scope of the main thread around it. The
+/* A thread's outermost scope is a part of the innermost scope of the main thread around it, apart
+ * from scopes in which the main thread waits: whether it waits yet is chance. The
  * main thread often works too, with scopes like those of the other threads: it may be in such a
  * scope while another thread runs a shorter one. Scopes with a name that other threads open
  * outermost are therefore never regions, nor are scopes inside them. */
@@ -218,13 +214,15 @@ static void find_names(partition *p, const tkt_track *track)
     }
 }
 
-/* Returns the innermost scope from `span` outwards that neither is a part nor lies in one. */
+/* Returns the innermost scope from `span` outwards that neither is a part, nor a wait, nor lies in
+ * one. */
 static uint32_t region_from(const partition *p, uint32_t span)
 {
     const tkt_span *spans = p->main->spans.items;
     uint32_t region = tkt_scope_of(p->main, span);
     for (; span != TKT_NO_SPAN; span = spans[span].parent) {
-        if (p->is_part[span_name(p->trace, &spans[span])])
+        uint32_t name = span_name(p->trace, &spans[span]);
+        if (p->is_part[name] || tkt_scope_waits(tkt_trace_text(p->trace, name)))
             region = tkt_scope_of(p->main, spans[span].parent);
     }
     return region;

@@ -131,6 +131,44 @@ slow_steps 200000 20000000 | trace strays.pftrace
 run diff quick.pftrace strays.pftrace
 first_is 'B is 99.70% slower a step (+100.000us): forces.'
 
+# A pool in which one worker has more to do: the others wait longer, and main does, but that is not why.
+pool() { # NS
+    awk -v ns="$1" 'BEGIN {
+        print "thread main"
+        for (i = 0; i < 40; i++) {
+            begin = i * 1000000; long = ns + i % 7 * 100
+            printf "step %d %d\nspan -1 0 %d %d wait for workers\n", begin, begin + long, begin, begin + long
+        }
+        print "thread worker 1"
+        for (i = 0; i < 40; i++)
+            printf "span -1 0 %d %d solve\n", i * 1000000, i * 1000000 + ns + i % 7 * 100
+        for (k = 2; k < 5; k++) {
+            print "thread worker " k
+            for (i = 0; i < 40; i++)
+                printf "span -1 0 %d %d wait for work\n", i * 1000000, i * 1000000 + ns
+        }
+    }'
+}
+pool 400000 | trace pool.a.pftrace
+pool 500000 | trace pool.b.pftrace
+run diff pool.a.pftrace pool.b.pftrace
+first_is 'B is 24.98% slower a step (+100.000us): solve +100.000us.'
+run check --run-noise 10% --against pool.a.pftrace pool.b.pftrace
+[ "$(grep '^    slower: ' out | sed 's/,.*//' | tr -s ' \n' ' ')" = ' slower: scope solve slower: scope wait for work slower: scope wait for workers ' ] ||
+    fail "names waits before work" "$out"
+pool 400000 | grep -v solve | trace waits.a.pftrace
+pool 500000 | grep -v solve | trace waits.b.pftrace
+run diff waits.a.pftrace waits.b.pftrace
+first_is 'B is 24.98% slower a step (+100.000us): wait for work +300.000us, wait for workers +100.000us.'
+
+# Tasks of a summary, too.
+for mode in trace summary; do
+    "$TAKT_BUILD/test/cli/prog_same" $mode $mode >printed 2>&1 || fail "prog_same fails" "$(cat printed)"
+    run diff --rows all --csv $mode/*.pftrace $mode/*.pftrace
+    grep -a -o '^[^,]*,task,[0-9]*,' out | LC_ALL=C sort >tasks.$mode
+done
+[ -s tasks.trace ] && cmp -s tasks.trace tasks.summary || fail "the tasks of a summary are others" "$(diff tasks.trace tasks.summary)"
+
 # Losses come first, then gains, below the row in question; beside each other stand numbers of one
 # kind: a step's.
 run diff --csv a.pftrace b.pftrace

@@ -307,4 +307,49 @@ TEST(scopes_of_listed_threads_keep_their_columns)
     has_text(summary, "scopes", "scopes that they entered have no columns of threads");
 }
 
+/* ---- Threads that wait ----------------------------------------------------------------------- */
+
+static void spend(const char *name, uint64_t ns)
+{
+    takt_begin(name);
+    pass_ns(ns);
+    takt_end();
+}
+
+static void *serve(void *has_job)
+{
+    spend("wait for work", 1000);
+    if (has_job)
+        spend("job", 900);
+    return NULL;
+}
+
+/* Main waits for a worker that works, or that waits too. */
+static void wait_for_a_worker(bool works)
+{
+    pthread_t thread;
+    assert_int_equal(pthread_create(&thread, NULL, serve, works ? &thread : NULL), 0);
+    pthread_join(thread, NULL);
+    spend("wait for the worker", 1200);
+    spend("output", 600);
+}
+
+static void wait_for_a_working_thread(void)
+{
+    wait_for_a_worker(true);
+}
+
+static void wait_for_an_idle_thread(void)
+{
+    wait_for_a_worker(false);
+}
+
+TEST(a_summary_knows_which_waits_are_for_threads)
+{
+    const takt_trace *summary = record(TAKT_MODE_SUMMARY, wait_for_a_working_thread);
+    has_text(summary, "summary", "No scope stands out: job takes most");
+    summary = record(TAKT_MODE_SUMMARY, wait_for_an_idle_thread);
+    has_text(summary, "summary", "The bottleneck is wait for the worker: ");
+}
+
 TEST_MAIN_EACH(begin_test, tear_down)

@@ -332,6 +332,29 @@ static takt_trace *serial_phase(void)
     return build_threads((const uint64_t[4]){400 * US, 390 * US, 380 * US, 410 * US}, 300 * US);
 }
 
+/* A pool: main waits while three workers run a tile each, then does something alone, while they
+ * wait. Nobody works in a wait, however long, and whichever thread waits longest. */
+static takt_trace *build_pool(const uint64_t tile_ns[3], uint64_t serial_ns)
+{
+    script s = begin();
+    uint32_t workers[3] = {build_track(s.trace, "worker 1"), build_track(s.trace, "worker 2"),
+                           build_track(s.trace, "worker 3")};
+    s.trace->facts.process_id = s.trace->tracks.items[s.main].thread_id;
+    for (int i = 0; i < STEPS; i++) {
+        begin_step(&s);
+        uint64_t begin_ns = s.now_ns;
+        uint32_t wait = open_scope(&s, "wait for workers", s.step_span);
+        tiles(&s, build_site(s.trace, "tile"), workers, 3, tile_ns);
+        close_scope(&s, wait);
+        work(&s, "output", serial_ns);
+        for (int k = 0; k < 3; k++)
+            build_span(s.trace, workers[k], build_site(s.trace, "wait for work"), TKT_NO_SPAN,
+                       begin_ns + tile_ns[k], s.now_ns);
+        end_step(&s);
+    }
+    return end(&s);
+}
+
 static takt_trace *slow_first_step(void)
 {
     script s = begin();
@@ -481,6 +504,19 @@ TEST(a_serial_phase_is_named)
     assert_named(serial_phase(), "serial phase", "threads",
                  "Of 4 threads only one worked for 42.25% of the wall time, 7.200ms, mostly in "
                  "rebuild, 7.200ms");
+}
+
+TEST(waiting_is_no_parallel_work)
+{
+    assert_named(build_pool((const uint64_t[3]){400 * US, 390 * US, 400 * US}, 300 * US),
+                 "serial phase", "threads",
+                 "Of 4 threads only one worked for 42.86% of the wall time, 7.200ms, mostly in "
+                 "output, 7.200ms");
+    assert_named(build_pool((const uint64_t[3]){100 * US, 900 * US, 900 * US}, 50 * US),
+                 "uneven threads", "scopes",
+                 "worker 2 spent 21.600ms in tile, 1.4 times the mean of 3 threads");
+    assert_healthy(build_pool((const uint64_t[3]){900 * US, 890 * US, 900 * US}, 50 * US),
+                   "The bottleneck is tile: 70.79% of the self CPU time, 64.560ms in 72 calls.");
 }
 
 TEST(a_slow_first_step_is_named)

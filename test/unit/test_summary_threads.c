@@ -108,6 +108,31 @@ TEST(workers_run_parts_of_the_scope_that_main_is_in)
     takt_trace_release(trace);
 }
 
+/* Whether main waits yet when a worker begins is chance: the region is the scope around the wait.
+ */
+TEST(scopes_that_wait_are_no_regions)
+{
+    takt_trace *trace = build_begin(26 * MS);
+    uint32_t main = build_track(trace, NULL), worker = build_track(trace, NULL);
+    uint32_t pairs = build_site(trace, "pairs");
+    trace->facts.process_id = trace->tracks.items[main].thread_id;
+    for (uint64_t i = 0; i < 2; i++) {
+        uint64_t t = (1 + i * 10) * MS;
+        uint32_t forces =
+            build_span(trace, main, build_site(trace, "forces"), TKT_NO_SPAN, t, t + 6 * MS);
+        build_span(trace, main, build_site(trace, "wait for workers"), forces, t + MS + i * MS,
+                   t + 6 * MS);
+        build_span(trace, worker, pairs, TKT_NO_SPAN, t + MS + MS / 2, t + 5 * MS);
+    }
+    build_end(trace);
+    json_t *json = report_json(trace, "threads", NULL);
+    const json_t *parts = table_of(json, "regions");
+    assert_int_equal(row_count(parts), 1);
+    assert_part(row_at(parts, 0), "pairs", 1, 2, 7, 7, 7);
+    json_decref(json);
+    takt_trace_release(trace);
+}
+
 TEST(without_a_main_thread_there_are_no_regions)
 {
     takt_trace *trace = build_region();
