@@ -25,7 +25,7 @@ out_has '^  flows +3 '
 sample jobs
 out_has '^main +[0-9]+ +200 .* wait for piles$'
 [ "$(grep -cE '^worker [123] .* wait for a job$' <<<"$out")" = 3 ] || fail "should list three workers" "$out"
-out_has '^wait for piles +solve pile +[123] '
+out_has '^step +solve pile +[123] '
 out_has '^pile +jobs +2400 '
 out_has '^checkpoint +jobs +10 '
 out_has '^queue +4826 +1\.000 +0\.000 +0\.000 '
