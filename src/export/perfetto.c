@@ -448,7 +448,7 @@ static void write_fold(walk *w)
     const takt_trace *trace = w->trace;
     tkt_mutex *lock = (tkt_mutex *)&trace->fold_lock;
     tkt_mutex_lock(lock);
-    bool has_fold = trace->fold.items && !trace->fold_is_derived;
+    bool has_fold = tkt_trace_has_summary(trace);
     bool has_activities = trace->node_activities.count && !trace->node_activities_are_derived;
     tkt_mutex_unlock(lock);
     if (has_fold)

@@ -246,8 +246,10 @@ static void add_facts(tkt_document *document, const tkt_scopes *scopes, uint64_t
     add_step_facts(document);
     tkt_document_add_fact(document, "self_cpu_total_ns", "Self CPU time total", TKT_CELL_TIME,
                           (tkt_cell){.u = scopes->self_ns});
-    tkt_document_add_fact(document, "self_cpu_per_wall", "Self CPU per wall time", TKT_CELL_NUMBER,
-                          (tkt_cell){.d = tkt_share(scopes->self_ns, wall_ns)});
+    if (!tkt_trace_lacks_time(trace))
+        tkt_document_add_fact(document, "self_cpu_per_wall", "Self CPU per wall time",
+                              TKT_CELL_NUMBER,
+                              (tkt_cell){.d = tkt_share(scopes->self_ns, wall_ns)});
     tkt_document_add_fact(document, "calls", "Calls of scopes", TKT_CELL_COUNT,
                           (tkt_cell){.u = count_calls(scopes)});
     tkt_document_add_fact(document, "activities", "Activities", TKT_CELL_COUNT,

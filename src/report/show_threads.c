@@ -77,7 +77,7 @@ static bool has_waits(const tkt_threads *threads)
 static void add_thread(tkt_document *document, const tkt_thread_time *thread)
 {
     const takt_trace *trace = document->trace;
-    uint64_t wall_ns = tkt_wall_ns(&trace->facts);
+    uint64_t wall_ns = tkt_trace_lacks_time(trace) ? 0 : tkt_wall_ns(&trace->facts);
     tkt_cell *row = tkt_table_add_row(&document->tables[0]);
     row[THREAD].text = name_of(document, thread);
     row[THREAD_ID].u = thread->number == TKT_NO_TRACK ? TKT_NO_VALUE : thread->thread_id;
@@ -123,6 +123,10 @@ static takt_status show(tkt_document *document, const tkt_threads *threads)
     table->default_rows = 100;
     for (size_t i = 0; i < threads->count; i++)
         add_thread(document, &threads->items[i]);
+    if (tkt_trace_lacks_time(document->trace)) {
+        table->columns[IN_SCOPES_SHARE].rank = TKT_HIDDEN;
+        table->columns[count == COLUMNS ? WAITED_SHARE : IN_SCOPES_SHARE].rank = TKT_HIDDEN;
+    }
     parts->heading = "What threads ran while main was in a scope:";
     parts->is_hidden_empty = true;
     parts->weight = parts->sort = TOTAL;
@@ -155,6 +159,9 @@ takt_status tkt_show_threads(tkt_document *document, const takt_report_options *
         tkt_document_add_fact(document, "wall_ns", "Wall time", TKT_CELL_TIME,
                               (tkt_cell){.u = tkt_wall_ns(&document->trace->facts)});
         tkt_document_add_note(document, "Percentages of threads are of the wall time.");
+        if (tkt_trace_lacks_spans(document->trace))
+            tkt_document_add_note(document, "Careful: the time line lacks scopes, see the losses: "
+                                            "regions are unknown.");
         tkt_note_more_threads(document, "the last row stands for all of them");
         tkt_document_explain(document, "waited_ns",
                              "Waited is time in calls that wait for devices, and in scopes that "

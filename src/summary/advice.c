@@ -35,8 +35,8 @@ const tkt_scope_total *tkt_hottest_scope(const takt_trace *trace, const tkt_scop
 static bool uncovered(tkt_advising *a, tkt_advice *out)
 {
     double missing_ns = a->wall_ns - (double)a->known->scopes->self_ns;
-    if (a->known->scopes->count == 0 || missing_ns < UNCOVERED_SHARE * a->wall_ns ||
-        missing_ns <= 0)
+    if (tkt_trace_lacks_time(a->trace) || a->known->scopes->count == 0 ||
+        missing_ns < UNCOVERED_SHARE * a->wall_ns || missing_ns <= 0)
         return false;
     *out = (tkt_advice){.kind = TKT_ADVICE_UNCOVERED,
                         .time_ns = (uint64_t)missing_ns,
@@ -88,7 +88,7 @@ static bool memory_growth(tkt_advising *a, tkt_advice *out)
         return false;
     *out = (tkt_advice){.kind = TKT_ADVICE_GROWTH,
                         .count = memory->current_bytes - memory->window_begin_bytes};
-    for (size_t i = 0; i < scopes->count; i++) {
+    for (size_t i = 0; !tkt_trace_lacks_spans(a->trace) && i < scopes->count; i++) {
         if (scopes->items[i].host_self_bytes <= (int64_t)out->other)
             continue;
         out->name = scopes->items[i].name;

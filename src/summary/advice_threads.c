@@ -44,7 +44,8 @@ static bool has_threads(const tkt_advising *a)
     size_t threads = 0;
     for (size_t i = 0; i < a->trace->tracks.count; i++)
         threads += is_thread(&a->trace->tracks.items[i]);
-    return threads > 1 && a->trace->facts.has_spans && a->wall_ns > 0;
+    return threads > 1 && a->trace->facts.has_spans && !tkt_trace_lacks_spans(a->trace) &&
+           a->wall_ns > 0;
 }
 
 static void add_site(tkt_advised_site *site, uint32_t track)

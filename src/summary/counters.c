@@ -69,6 +69,8 @@ static bool add_counter(const takt_trace *trace, const series *s, tkt_counter_li
                                      .change = NAN};
     add_values(s, trace->facts.end_ns, figures);
     add_change(trace, s, figures);
+    if (tkt_trace_lacks_spans(trace)) /* samples may be missing, too */
+        figures->mean = figures->change = NAN;
     return true;
 }
 
@@ -151,7 +153,7 @@ static takt_status add_all_folded(const takt_trace *trace, tkt_counter_list *out
 
 takt_status tkt_counters_of(const takt_trace *trace, tkt_counter_list *out)
 {
-    if (!trace->facts.has_spans)
+    if (tkt_trace_prefers_lists(trace))
         return add_all_folded(trace, out);
     size_t count = trace->counters.count + 1;
     size_t *ends = tkt_alloc_zeroed(trace->strings.count * sizeof *ends);

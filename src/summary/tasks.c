@@ -65,7 +65,7 @@ takt_status tkt_tasks_of(const takt_trace *trace, tkt_task_list *out)
 {
     heap_list running = {0};
     bool has_memory = true;
-    if (!trace->facts.has_spans)
+    if (tkt_trace_prefers_lists(trace))
         return add_folded(trace, out);
     for (uint32_t i = 0; i < trace->tracks.count; i++) {
         const tkt_track *track = &trace->tracks.items[i];

@@ -168,9 +168,10 @@ static takt_status add_threads(const takt_trace *trace, uint32_t main, tkt_threa
     bool has_memory = w.of_site && w.sums && TKT_ARRAY_RESERVE(out, trace->tracks.count);
     for (uint32_t i = 0; has_memory && i < trace->sites.count; i++)
         w.of_site[i] = site_waits(trace, i);
-    if (has_memory && !trace->facts.has_spans)
+    bool is_folded = tkt_trace_prefers_lists(trace);
+    if (has_memory && is_folded)
         has_memory = add_folded(&w, out);
-    for (uint32_t i = 0; has_memory && trace->facts.has_spans && i < trace->tracks.count; i++) {
+    for (uint32_t i = 0; has_memory && !is_folded && i < trace->tracks.count; i++) {
         if (trace->tracks.items[i].kind == TAKT_TRACK_THREAD)
             add_thread(&w, out, i, i == main);
     }
@@ -354,7 +355,8 @@ takt_status tkt_threads_of(const takt_trace *trace, tkt_threads *out)
         return TAKT_NO_SPANS;
     uint32_t main = main_track(trace);
     takt_status status = add_threads(trace, main, out);
-    return status == TAKT_OK ? add_parts(trace, main, out) : status;
+    bool has_parts = status == TAKT_OK && !tkt_trace_lacks_spans(trace);
+    return has_parts ? add_parts(trace, main, out) : status;
 }
 
 const char *tkt_thread_label(char out[TKT_THREAD_LABEL], const takt_trace *trace,

@@ -305,7 +305,7 @@ takt_trace *build_fluid(void)
     add_tasks(trace, FLUID_HOSTILE);
     fluid_add_memory(trace);
     fluid_add_phases(trace);
-    trace->losses[TAKT_LOSS_BUFFER_FULL] = 12;
+    trace->losses[TAKT_LOSS_TOO_DEEP] = 12;
     trace->losses[TAKT_LOSS_MISMATCH] = 3;
     trace->facts.is_partial = true;
     trace->facts.cycle = 2;

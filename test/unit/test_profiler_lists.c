@@ -352,4 +352,38 @@ TEST(a_summary_knows_which_waits_are_for_threads)
     has_text(summary, "summary", "The bottleneck is wait for the worker: ");
 }
 
+/* ---- A time line that lacks scopes ----------------------------------------------------------- */
+
+static void run_much(void)
+{
+    for (int i = 0; i < 20000; i++) {
+        TAKT_SCOPE("step");
+        pass_ns(10);
+        TAKT_COUNTER("level", i % 2);
+        takt_span_end(takt_span_begin(takt_track_named("disk"), "read"));
+    }
+}
+
+/* The summary beside it lacks nothing, so what it knows is taken from there. */
+TEST(tables_of_both_are_those_of_the_summary_if_the_time_line_lacks_scopes)
+{
+    const takt_trace *both = record_in(TAKT_MODE_BOTH, 64 << 10, run_much);
+    assert_true(both->losses[TAKT_LOSS_BUFFER_FULL] > 1000);
+    assert_int_equal(rows_of(both, "tasks", "read,disk,20000,"), 1);
+    assert_int_equal(rows_of(both, "counters", "level,20000,"), 1);
+    const takt_trace *summary = record(TAKT_MODE_SUMMARY, run_much);
+    same_tables(both, summary);
+    has_text(both, "threads", "regions are unknown");
+}
+
+/* Nobody knows what share of the wall time a thread worked, nor how long a value held. */
+TEST(shares_of_a_time_line_that_lacks_scopes_are_unknown)
+{
+    const takt_trace *trace = record_in(TAKT_MODE_TRACE, 64 << 10, run_much);
+    assert_true(trace->losses[TAKT_LOSS_BUFFER_FULL] > 1000);
+    lacks_text(trace, "threads", "In scopes %");
+    has_text(trace, "threads", "regions are unknown");
+    assert_int_equal(rows_of(trace, "counters", "level,"), 1);
+}
+
 TEST_MAIN_EACH(begin_test, tear_down)

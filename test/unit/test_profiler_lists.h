@@ -23,11 +23,13 @@ enum {
     LISTS = sizeof lists / sizeof *lists
 };
 
-/* A recording of what `run` does, which prints the three reports on standard output. */
-static inline const takt_trace *record(takt_mode mode, void (*run)(void))
+/* A recording of what `run` does in so much memory (0: plenty), which prints the three reports on
+ * standard output. */
+static inline const takt_trace *record_in(takt_mode mode, uint64_t bytes, void (*run)(void))
 {
     takt_profiler_options options = options_for(&traces, (takt_schedule){.active = 1, .repeat = 1});
     options.mode = mode;
+    options.max_memory_bytes = bytes;
     options.background = TAKT_OFF;
     options.reports = lists;
     options.report_count = LISTS;
@@ -42,6 +44,11 @@ static inline const takt_trace *record(takt_mode mode, void (*run)(void))
     assert_int_equal(status, TAKT_OK);
     assert_string_equal(lines_of(TAKT_LOG_WARNING), "");
     return traces.items[traces.count - 1];
+}
+
+static inline const takt_trace *record(takt_mode mode, void (*run)(void))
+{
+    return record_in(mode, 0, run);
 }
 
 /* The report as CSV, which tkt_free() frees: all rows and columns, no notes. */

@@ -68,7 +68,7 @@ TEST(json_tells_where_the_numbers_come_from)
     assert_true(json_is_true(json_object_get(provenance, "partial")));
     const json_t *losses = json_object_get(provenance, "losses");
     assert_int_equal(json_object_size(losses), TAKT_LOSS_COUNT);
-    assert_int_equal(json_integer_value(json_object_get(losses, "dropped")), 12);
+    assert_int_equal(json_integer_value(json_object_get(losses, "too deep")), 12);
     assert_int_equal(json_integer_value(json_object_get(losses, "mismatched")), 3);
     json_decref(json);
     takt_trace_release(trace);

@@ -186,6 +186,26 @@ TEST(uncovered_time_is_told)
     takt_trace_release(trace);
 }
 
+/* Where scopes are missing, nobody knows what was outside of all, nor which scope kept memory. */
+TEST(lost_scopes_are_no_uncovered_time)
+{
+    static const takt_loss reasons[] = {TAKT_LOSS_BUFFER_FULL, TAKT_LOSS_OVERWRITTEN,
+                                        TAKT_LOSS_NO_MEMORY, TAKT_LOSS_TOO_MANY_SITES};
+    for (size_t i = 0; i < sizeof reasons / sizeof *reasons; i++) {
+        takt_trace *trace = build_even(500000);
+        build_memory_event(trace, NULL, 1000001, 8 << 20, 0, 0);
+        trace->memory.current_bytes = 8 << 20;
+        trace->losses[reasons[i]] = 7;
+        advised a = advise(trace);
+        assert_null(find(&a, TKT_ADVICE_UNCOVERED));
+        assert_null(find(&a, TKT_ADVICE_GROWTH)->name);
+        json_t *json = report_json(trace, "summary", NULL);
+        assert_null(json_object_get(json_object_get(json, "facts"), "self_cpu_per_wall"));
+        json_decref(json);
+        takt_trace_release(trace);
+    }
+}
+
 TEST(scopes_too_small_are_told)
 {
     takt_trace *trace = build_even(1000000);
