@@ -189,6 +189,10 @@ typedef struct cli_files {
 int cli_files_add(cli_files *files, const char *path);
 void cli_files_free(cli_files *files);
 
+/* True if one process recorded both traces. Two clocks of one boot agree to well within a second;
+ * in containers, processes of several boots may have the same id. */
+bool cli_is_same_process(const takt_facts *a, const takt_facts *b);
+
 /* True for NAME.rankN.CYCLE.pftrace, as Takt names the trace of rank N. */
 bool cli_is_of_rank(const char *name, uint32_t rank);
 

@@ -194,26 +194,18 @@ static void take_facts(cli_side *side, const takt_trace *trace)
     side->wall_ns += (double)(facts->end_ns - facts->begin_ns);
 }
 
-/* True if both are cycles of one process: not runs of their own. Two clocks of one boot agree to
- * well within a second; in containers, processes of several boots may have the same id. */
-static bool is_of_process(const cli_recording *a, const cli_recording *b)
-{
-    const int64_t second_ns = 1000000000;
-    int64_t apart_ns;
-    return a->process_id == b->process_id && a->cycle != b->cycle && a->process_id != 0 &&
-           !__builtin_sub_overflow(a->realtime_offset_ns, b->realtime_offset_ns, &apart_ns) &&
-           apart_ns < second_ns && apart_ns > -second_ns;
-}
-
+/* Cycles of one process are not runs of their own. */
 static bool look_for_process(cli_side *side, const takt_facts *facts)
 {
-    cli_recording now = {facts->process_id, facts->cycle, facts->realtime_offset_ns};
     for (size_t i = 0; i < side->recordings.count; i++)
-        if (is_of_process(&side->recordings.items[i], &now))
-            side->twin = now.process_id;
-    cli_recording *added = TKT_ARRAY_ADD(&side->recordings);
+        if (side->recordings.items[i].cycle != facts->cycle &&
+            cli_is_same_process(&side->recordings.items[i], facts))
+            side->twin = facts->process_id;
+    takt_facts *added = TKT_ARRAY_ADD(&side->recordings);
     if (added)
-        *added = now;
+        *added = (takt_facts){.process_id = facts->process_id,
+                              .cycle = facts->cycle,
+                              .realtime_offset_ns = facts->realtime_offset_ns};
     return added != NULL;
 }
 

@@ -241,13 +241,6 @@ typedef enum cli_fact_kind {
     CLI_FACTS
 } cli_fact_kind;
 
-/* Which process recorded a trace, and in which of its cycles. */
-typedef struct cli_recording {
-    uint32_t process_id;
-    uint32_t cycle;
-    int64_t realtime_offset_ns; /* tells boots of the machine, and machines, apart */
-} cli_recording;
-
 /* Ranks of a side's traces. */
 typedef enum cli_ranks {
     CLI_NO_RANKS,
@@ -271,7 +264,7 @@ typedef struct cli_side {
     double     wall_ns; /* over all runs */
     cli_values lengths; /* of each run: its mean step, or without steps its wall time */
     takt_trace *trace;  /* the only one, if it stays open; otherwise NULL */
-    TKT_ARRAY_OF(cli_recording) recordings; /* of the runs read so far */
+    TKT_ARRAY_OF(takt_facts) recordings; /* of the runs read so far: only process and cycle */
     uint32_t twin;      /* process id of two runs that are cycles of one process; 0: none */
     cli_ranks  ranks;
     uint32_t   rank;    /* the first run's */

@@ -155,6 +155,15 @@ int cli_files_add(cli_files *files, const char *path)
     return tkt_folder_exists(path) ? add_folder(files, path) : add_path(files, "", path);
 }
 
+bool cli_is_same_process(const takt_facts *a, const takt_facts *b)
+{
+    const int64_t second_ns = 1000000000;
+    int64_t apart_ns;
+    return a->process_id == b->process_id && a->process_id != 0 &&
+           !__builtin_sub_overflow(a->realtime_offset_ns, b->realtime_offset_ns, &apart_ns) &&
+           apart_ns < second_ns && apart_ns > -second_ns;
+}
+
 bool cli_is_of_rank(const char *name, uint32_t rank)
 {
     char part[32];

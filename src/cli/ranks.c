@@ -1,11 +1,12 @@
 /* takt report FOLDER: several traces added up, and how evenly their times are spread over the ranks
  * of a job. Files of one rank, such as its cycles, count as one. Traces of programs without ranks
- * are spread over files. Only one trace is in memory at a time. */
+ * are spread over processes. Only one trace is in memory at a time. */
 #include "cli/ranks.h"
 
 #include "base/text.h"
 #include "cli/cli.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -41,22 +42,26 @@ bool cli_ranks_have(const char *report)
 
 /* ======== Reading ======== */
 
-/* Returns the number of the file's rank, or of the file itself, among the parts. */
+static bool is_of_part(const cli_rank_part *part, const takt_facts *facts, bool has_rank)
+{
+    return part->has_rank == has_rank &&
+           (has_rank ? part->rank == facts->rank : cli_is_same_process(&part->facts, facts));
+}
+
+/* Returns the number of the file's rank, or of its process, among the parts. */
 static size_t part_of(cli_ranks *ranks, const takt_facts *facts, const char *path)
 {
     bool has_rank = tkt_has_rank(facts);
 
-    for (size_t i = 0; has_rank && i < ranks->part_count; i++) {
+    for (size_t i = 0; i < ranks->part_count; i++) {
         cli_rank_part *part = &ranks->parts[i];
-        if (!part->has_rank || part->rank != facts->rank)
+        if (!is_of_part(part, facts, has_rank))
             continue;
-        part->has_processes |= part->process_id != facts->process_id;
+        part->has_processes |= part->facts.process_id != facts->process_id;
         return i;
     }
-    ranks->parts[ranks->part_count] = (cli_rank_part){.name = tkt_base_name(path),
-                                                      .process_id = facts->process_id,
-                                                      .rank = facts->rank,
-                                                      .has_rank = has_rank};
+    ranks->parts[ranks->part_count] = (cli_rank_part){
+        .name = tkt_base_name(path), .facts = *facts, .rank = facts->rank, .has_rank = has_rank};
     return ranks->part_count++;
 }
 
@@ -96,6 +101,7 @@ static takt_status add_trace(cli_ranks *ranks, const rank_reading *reading, cons
     bool has_lists = true;
 
     ranks->parts[part].wall_ns += tkt_wall_ns(facts);
+    ranks->parts[part].steps += facts->step_count;
     add_run(&ranks->parts[part], trace);
     ranks->world_size =
         facts->world_size > ranks->world_size ? facts->world_size : ranks->world_size;
@@ -163,14 +169,25 @@ bool cli_ranks_are_known(const cli_ranks *ranks)
     return true;
 }
 
+const char *cli_ranks_word(const cli_ranks *ranks)
+{
+    return cli_ranks_are_known(ranks)               ? "rank"
+           : ranks->part_count == ranks->files_read ? "file"
+                                                    : "process";
+}
+
 void cli_ranks_copy_columns(const cli_ranks *ranks, const tkt_column *columns, size_t count,
                             size_t part, tkt_column *out)
 {
     memcpy(out, columns, count * sizeof *out);
     if (cli_ranks_are_known(ranks))
         return;
-    out[part].title = out[part].type == TKT_CELL_COUNT ? "Files" : "File";
-    out[part].key = out[part].type == TKT_CELL_COUNT ? "files" : "file";
+    bool is_count = out[part].type == TKT_CELL_COUNT;
+    bool is_of_files = ranks->part_count == ranks->files_read;
+    out[part].title = is_of_files ? is_count ? "Files" : "File"
+                      : is_count  ? "Processes"
+                                  : "Process";
+    out[part].key = is_of_files ? is_count ? "files" : "file" : is_count ? "processes" : "process";
 }
 
 const char *cli_rank_name(tkt_document *document, const cli_rank_part *part)
@@ -210,8 +227,9 @@ static void add_facts(tkt_document *document, const cli_ranks *ranks)
     }
     tkt_document_add_fact(document, "files", "Files", TKT_CELL_COUNT,
                           (tkt_cell){.u = ranks->files_read});
-    if (is_of_ranks)
-        tkt_document_add_fact(document, "ranks", "Ranks", TKT_CELL_COUNT,
+    if (is_of_ranks || ranks->part_count != ranks->files_read)
+        tkt_document_add_fact(document, is_of_ranks ? "ranks" : "processes",
+                              is_of_ranks ? "Ranks" : "Processes", TKT_CELL_COUNT,
                               (tkt_cell){.u = ranks->part_count});
     tkt_document_add_fact(document, "wall_min_ns", "Wall time, min", TKT_CELL_TIME,
                           (tkt_cell){.u = least_ns});
@@ -229,10 +247,28 @@ static bool mixes_processes(const cli_ranks *ranks)
     return false;
 }
 
+/* Sets the fewest and the most steps that a part recorded. */
+static void find_steps(const cli_ranks *ranks, uint64_t *least, uint64_t *most)
+{
+    *least = ranks->part_count ? ranks->parts[0].steps : 0;
+    *most = 0;
+    for (size_t i = 0; i < ranks->part_count; i++) {
+        *least = ranks->parts[i].steps < *least ? ranks->parts[i].steps : *least;
+        *most = ranks->parts[i].steps > *most ? ranks->parts[i].steps : *most;
+    }
+}
+
 static void add_notes(tkt_document *document, const cli_ranks *ranks)
 {
     bool is_of_ranks = cli_ranks_are_known(ranks);
+    uint64_t least, most;
 
+    find_steps(ranks, &least, &most);
+    if (least < most)
+        tkt_document_add_note(document,
+                              "Careful: %" PRIu64 " to %" PRIu64 " steps were recorded of each %s: "
+                              "times differ for that, too.",
+                              least, most, cli_ranks_word(ranks));
     if (is_of_ranks && ranks->part_count < ranks->world_size)
         tkt_document_add_note(document, "Careful: files of only %zu of %u ranks are here.",
                               ranks->part_count, ranks->world_size);

@@ -9,14 +9,15 @@
 #include "summary/named.h"
 #include "summary/steps.h"
 
-/* A rank; or a file, of a program without ranks. */
+/* A rank; or a process, of a program without ranks. */
 typedef struct cli_rank_part {
     const char *name; /* of its first file, without folder; points into the path */
     uint64_t wall_ns;
     tkt_step_figures run; /* all steps of its run, or of the one with most steps */
     uint64_t run_ns;
     uint64_t slowest; /* number of the run's slowest step, or TKT_NO_VALUE */
-    uint32_t process_id;
+    takt_facts facts; /* of its first file, without texts */
+    uint64_t steps;   /* recorded */
     uint32_t rank;
     bool has_rank;
     bool has_processes; /* its files are of several processes */
@@ -107,9 +108,10 @@ bool cli_ranks_show_threads(tkt_document *document, const cli_ranks *ranks);
 bool cli_ranks_show_tasks(tkt_document *document, const cli_ranks *ranks);
 
 bool cli_ranks_are_known(const cli_ranks *ranks); /* every file says its rank */
+const char *cli_ranks_word(const cli_ranks *ranks); /* what a part is: "rank", "process", "file" */
 
 /* Copies `count` columns. Without ranks the title of column `part`, "Rank" or "Ranks", becomes
- * "File" or "Files". */
+ * "File", or "Process" if one has several files. */
 void cli_ranks_copy_columns(const cli_ranks *ranks, const tkt_column *columns, size_t count,
                             size_t part, tkt_column *out);
 

@@ -225,7 +225,7 @@ bool cli_ranks_show_scopes(tkt_document *document, const cli_ranks *ranks)
     tkt_document_add_note(document,
                           "Min, mean and max are of one %s's CPU total, over those that entered "
                           "the scope.",
-                          cli_ranks_are_known(ranks) ? "rank" : "file");
+                          cli_ranks_word(ranks));
     if (document->table_count > 1)
         tkt_document_add_note(document, "The median of a run's steps is within 3.2 %%.");
     return has_memory;

@@ -239,7 +239,7 @@ row_is aten::add 2 2 3000 3000 1000 1500 2000 'rank 1'
 # Programs without ranks: over files.
 mkdir runs
 for ns in 1000000 2000000 6000000; do
-    printf 'thread main\nspan -1 0 0 %d step\n' $ns | trace "runs/$ns.pftrace"
+    printf 'process %d\nthread main\nspan -1 0 0 %d step\n' $ns $ns | trace "runs/$ns.pftrace"
 done
 run report --json runs
 json_is 'rows["step"]["files"], rows["step"]["mean_ns"], rows["step"]["max_in"]' \
@@ -247,6 +247,23 @@ json_is 'rows["step"]["files"], rows["step"]["mean_ns"], rows["step"]["max_in"]'
 json_is '"ranks" in document["facts"]' False
 run report --threads --json runs
 json_is 'document["rows"][2]["file"]' 6000000.pftrace
+
+# Cycles of one process, and parts of one, are spread over nothing.
+mkdir cycles
+for cycle in 0 1 2; do
+    printf 'process 7 %d\nthread main\nspan -1 0 0 %d step\n' $cycle $((1000000 + cycle)) | trace "cycles/fluid.$cycle.pftrace"
+done
+run report --json cycles
+json_is 'rows["step"]["processes"], rows["step"]["calls"], rows["step"]["mean_ns"], rows["step"]["imbalance"], rows["step"]["max_in"]' \
+    "(1, 3, 3000003, 1, 'fluid.0.pftrace')"
+json_is 'document["facts"]["files"], document["facts"]["processes"]' '(3, 1)'
+
+# Ranks that recorded different numbers of steps have different times.
+mkdir unequal
+printf 'rank 0 2\nthread main\nstep 0 10\nstep 10 20\nspan -1 0 0 20 step\n' | trace unequal/0.pftrace
+printf 'rank 1 2\nthread main\nstep 0 10\nspan -1 0 0 10 step\n' | trace unequal/1.pftrace
+run report unequal
+out_has '^Careful: 1 to 2 steps were recorded of each rank: times differ for that, too\.$'
 
 # Of traces made by chance, the sums are those of the files' own tables.
 mkdir chance
