@@ -1,6 +1,7 @@
 /* takt config: explains a configuration, and lists the keys. Everything it prints comes from the
  * library's schema. */
 #include "config/config.h"
+#include "config/state.h"
 #include "base/error.h"
 #include "cli/cli.h"
 
@@ -103,6 +104,48 @@ static void config_put_json(const char *path, const takt_config *config,
     fputs("\n}", stdout);
 }
 
+/* ======== Doubts ======== */
+
+/* What is valid, but most likely not what was meant. */
+
+static void doubt_traces(const takt_profiler_options *meant)
+{
+    char clean[256];
+    for (size_t i = 0; i < meant->trace_count && meant->mode == TAKT_MODE_SUMMARY; i++)
+        if (strcmp(meant->traces[i], "perfetto") != 0 && strcmp(meant->traces[i], "folded") != 0)
+            printf("careful: a summary has no spans, so no %s trace is written; use mode both\n",
+                   cli_clean(clean, sizeof clean, meant->traces[i]));
+}
+
+/* Without a schedule, keys of one have no effect. */
+static void doubt_schedule(const tkt_config_state *state)
+{
+    static const tkt_config_id ids[] = {TKT_CONFIG_WAIT,        TKT_CONFIG_WARMUP,
+                                        TKT_CONFIG_REPEAT,      TKT_CONFIG_REPEAT_MODE,
+                                        TKT_CONFIG_SKIP_FIRST,  TKT_CONFIG_SKIP_FIRST_WAIT};
+    tkt_config_state *defaults = tkt_config_state_create(NULL);
+    for (size_t i = 0; defaults && i < sizeof ids / sizeof *ids; i++) {
+        const tkt_config_key *key = &tkt_config_keys[ids[i]];
+        if (state->values[TKT_CONFIG_ACTIVE].number == 0 &&
+            !tkt_config_value_equal(key, &state->values[ids[i]], &defaults->values[ids[i]]))
+            printf("careful: %s has no effect with active 0\n", tkt_config_leaf(key));
+    }
+    tkt_config_state_destroy(defaults);
+}
+
+/* A file of keys without their section profiles nothing. */
+static void doubt_sections(const tkt_config_state *state)
+{
+    char name[128], clean[128];
+    for (size_t i = 0; i < state->skipped_count && !state->is_asked; i++) {
+        snprintf(name, sizeof name, "profiling.%s", state->skipped[i].name);
+        if (tkt_config_find(name))
+            printf("careful: %s is a key of profiling: write \"profiling:\" above it, and indent "
+                   "it\n",
+                   cli_clean(clean, sizeof clean, state->skipped[i].name));
+    }
+}
+
 /* ======== The verb ======== */
 
 static const cli_option options[] = {
@@ -183,6 +226,11 @@ static int check_file(const char *path, bool is_json)
         return CLI_FAILED;
     }
     takt_status status = is_json ? TAKT_OK : takt_config_describe(config, &sink);
+    if (!is_json) {
+        doubt_traces(&config->state->options);
+        doubt_schedule(config->state);
+        doubt_sections(config->state);
+    }
     takt_config_destroy(config);
     if (status != TAKT_OK && status != TAKT_IO_ERROR)
         return cli_error("%s: %s", path, takt_status_text(status));

@@ -127,7 +127,7 @@ static void put_profiling(tkt_writer *writer, const tkt_config_state *state)
     if (!is_enabled)
         tkt_writer_text(writer, "profiling: off (profiling.enabled is false)\n");
     else if (!state->is_asked)
-        tkt_writer_text(writer, "profiling: off (there is no profiling section)\n");
+        tkt_writer_text(writer, "profiling: off (no profiling section, or an empty one)\n");
     else
         tkt_writer_text(writer, "profiling: on\n");
     tkt_writer_format(writer, "mode: %s\n", mode->words[state->values[TKT_CONFIG_MODE].number]);

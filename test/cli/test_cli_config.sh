@@ -154,4 +154,20 @@ status_is 0
 out_has '^# Configuration'
 out_has '^\| `wait` \| `3` '
 
+# What is valid, but most likely not meant.
+doubts() { # YAML LINE...
+    printf "$1" >doubtful.yaml
+    shift
+    run config check doubtful.yaml
+    status_is 0
+    [ "$(grep '^careful: ' out)" = "$(printf 'careful: %s\n' "$@")" ] || fail "has other doubts" "$out"
+}
+doubts 'profiling: {mode: summary}\noutput: {traces: [chrome, perfetto, folded]}\n' \
+    'a summary has no spans, so no chrome trace is written; use mode both'
+doubts 'profiling: {active: 0, wait: 5, repeat: 1}\n' 'wait has no effect with active 0'
+doubts 'wait: 5\nengine: 3\n' 'wait is a key of profiling: write "profiling:" above it, and indent it'
+printf 'profiling: {mode: both}\noutput: {traces: chrome}\nwait: 5\n' >certain.yaml
+run config check certain.yaml
+! grep -q '^careful' out || fail "doubts what is certain" "$out"
+
 finish

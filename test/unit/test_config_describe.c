@@ -55,7 +55,7 @@ TEST(a_whole_description)
 
 TEST(it_says_whether_and_why_profiling_is_off)
 {
-    assert_says("", "profiling: off (there is no profiling section)\n");
+    assert_says("", "profiling: off (no profiling section, or an empty one)\n");
     assert_says("profiling: off", "profiling: off (profiling.enabled is false)\n");
     assert_says("profiling: on", "profiling: on\n");
 }
