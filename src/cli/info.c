@@ -262,7 +262,7 @@ static void print_broken_off(const takt_trace *trace, const takt_facts *facts)
         printf("writing stopped: %s", tkt_file_reason((int)trace->stopped_by, reason));
     else
         printf("the program was killed, or it still runs");
-    printf(": what came after the first %s is missing\n",
+    printf(": whole for %s; of what came after, all or much is missing\n",
            cli_time_text(time, sizeof time, (double)known_ns));
 }
 

@@ -141,20 +141,16 @@ const char *tkt_ending_text(char out[TKT_ENDING_SIZE], const takt_trace *trace)
 {
     const takt_facts *facts = &trace->facts;
     char until[128], reason[TKT_FILE_REASON_BYTES];
+    bool is_stopped = facts->ending == TAKT_ENDING_STOPPED;
     out[0] = '\0';
     put_until(until, sizeof until, facts);
-    if (facts->ending == TAKT_ENDING_KILLED)
+    if (tkt_is_broken_off(facts))
         snprintf(
             out, TKT_ENDING_SIZE,
-            "INCOMPLETE: the program was killed, or it still runs. The recording covers %s; an "
-            "unknown time after that is missing. Losses and Takt's cost are at least those shown.",
-            until);
-    else if (facts->ending == TAKT_ENDING_STOPPED)
-        snprintf(
-            out, TKT_ENDING_SIZE,
-            "INCOMPLETE: writing stopped: %.100s. The recording covers %s; what the program did "
-            "after that is missing. Losses and Takt's cost are at least those shown.",
-            tkt_file_reason((int)trace->stopped_by, reason), until);
+            "INCOMPLETE: %s%.100s. The recording is whole for %s; of what came after, all or much "
+            "is missing. Losses and Takt's cost are at least those shown.",
+            is_stopped ? "writing stopped: " : "the program was killed, or it still runs",
+            is_stopped ? tkt_file_reason((int)trace->stopped_by, reason) : "", until);
     else if (facts->ending == TAKT_ENDING_CUT && facts->known_until_ns == 0)
         snprintf(out, TKT_ENDING_SIZE,
                  "INCOMPLETE: the file is cut, and does not tell how much is missing.");

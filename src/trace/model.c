@@ -191,3 +191,31 @@ uint32_t tkt_span_at(const tkt_track *track, uint64_t time_ns)
     }
     return TKT_NO_SPAN;
 }
+
+/* ======== What is known ======== */
+
+bool tkt_trace_lacks_spans(const takt_trace *trace)
+{
+    const uint64_t *losses = trace->losses;
+    bool has_losses = losses[TAKT_LOSS_BUFFER_FULL] | losses[TAKT_LOSS_OVERWRITTEN] |
+                      losses[TAKT_LOSS_NO_MEMORY] | losses[TAKT_LOSS_TOO_MANY_SITES];
+    bool has_part = tkt_is_broken_off(&trace->facts) && /* of what came after the last slice */
+                    trace->facts.known_until_ns < trace->facts.end_ns;
+    return trace->facts.has_spans && (has_losses || has_part);
+}
+
+bool tkt_trace_has_summary(const takt_trace *trace)
+{
+    return trace->fold.items && !trace->fold_is_derived;
+}
+
+bool tkt_trace_lacks_time(const takt_trace *trace)
+{
+    return tkt_trace_lacks_spans(trace) && !tkt_trace_has_summary(trace);
+}
+
+bool tkt_trace_prefers_lists(const takt_trace *trace)
+{
+    return !trace->facts.has_spans ||
+           (tkt_trace_lacks_spans(trace) && tkt_trace_has_summary(trace) && trace->fold.has_lists);
+}

@@ -449,33 +449,17 @@ static inline bool tkt_trace_knows_cuts(const takt_trace *trace)
 }
 
 /* True if scopes are missing among those of the time line: times add up to less than there was. */
-static inline bool tkt_trace_lacks_spans(const takt_trace *trace)
-{
-    return trace->facts.has_spans &&
-           trace->losses[TAKT_LOSS_BUFFER_FULL] + trace->losses[TAKT_LOSS_OVERWRITTEN] +
-                   trace->losses[TAKT_LOSS_NO_MEMORY] + trace->losses[TAKT_LOSS_TOO_MANY_SITES] >
-               0;
-}
+bool tkt_trace_lacks_spans(const takt_trace *trace);
 
 /* True if a summary was recorded, beside spans or without. */
-static inline bool tkt_trace_has_summary(const takt_trace *trace)
-{
-    return trace->fold.items && !trace->fold_is_derived;
-}
+bool tkt_trace_has_summary(const takt_trace *trace);
 
 /* True if sums over the whole recording are not known: the time line lacks scopes, and no summary
  * was recorded beside it. */
-static inline bool tkt_trace_lacks_time(const takt_trace *trace)
-{
-    return tkt_trace_lacks_spans(trace) && !tkt_trace_has_summary(trace);
-}
+bool tkt_trace_lacks_time(const takt_trace *trace);
 
 /* True if threads, tasks and counters are better taken from the summary's lists. */
-static inline bool tkt_trace_prefers_lists(const takt_trace *trace)
-{
-    return !trace->facts.has_spans ||
-           (tkt_trace_lacks_spans(trace) && tkt_trace_has_summary(trace) && trace->fold.has_lists);
-}
+bool tkt_trace_prefers_lists(const takt_trace *trace);
 
 /* True for a recording by another profiler, whose files do not tell what it cost. */
 static inline bool tkt_is_imported(const takt_facts *facts)
