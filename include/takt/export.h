@@ -39,6 +39,7 @@ typedef struct takt_export_options {
                            * as time of the device */
     bool     plain;       /* Perfetto: leave packets uncompressed. Files are compressed by default,
                            * if Takt has zlib; takt_export() never compresses */
+    uint32_t *files;      /* counts up by the number of files written; NULL: nobody asks */
 } takt_export_options;
 
 #define TAKT_EXPORT_OPTIONS_INIT TAKT_OPTIONS_INIT(takt_export_options)

@@ -144,8 +144,8 @@ typedef struct takt_profiler_options {
                                        * takt_profiler_start(). NULL: "." */
     const char *const *traces;        /* exporters: "perfetto", "chrome", "chrome.gz", ... */
     size_t             trace_count;
-    uint64_t           max_trace_bytes; /* of one file; the rest goes into further files; 0: 256
-                                         * MiB */
+    uint64_t           max_trace_bytes; /* of one Chrome file; the rest goes into further files; 0:
+                                         * 256 MiB */
     bool               stream;          /* write a Perfetto trace while recording */
 
     takt_graph         graph;           /* without kernels in `filter` always TAKT_GRAPH_LAUNCH */

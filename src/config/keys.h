@@ -118,7 +118,7 @@
         "only 0 does.")                                                                            \
     KEY(MAX_TRACE_SIZE, "output.max_trace_size",                                                   \
         BYTES("256 MiB", 64 * KIB, TIB), INTO(max_trace_bytes),                                    \
-        "Largest size of one trace file; the rest goes into further files.")                       \
+        "Largest size of one Chrome trace; the rest goes into further files.")                       \
     KEY(COMPRESS, "output.compress", SWITCH("true"), CHOSEN(compress),                             \
         "Compress the packets of Perfetto traces. Perfetto and Takt read both.")                   \
     KEY(STREAM, "output.stream", SWITCH("false"), INTO(stream),                                    \

@@ -93,6 +93,7 @@ static takt_status import_options(const takt_export_options *options, tkt_output
     output->max_bytes = known.max_bytes;
     output->device = known.device;
     output->no_waits = known.no_waits;
+    output->files = known.files;
     return TAKT_OK;
 }
 
@@ -344,6 +345,8 @@ static takt_status close_file(target *to, takt_status status)
     if (to->error.status == TAKT_OK)
         to->error = error;
     to->number = to->file.number;
+    if (status == TAKT_OK && to->output->files)
+        ++*to->output->files;
     if (status == TAKT_OK && !to->first) {
         to->first = to->file.path;
         to->file.path = NULL;

@@ -55,6 +55,7 @@ typedef struct tkt_output {
     uint64_t            max_bytes;
     const char         *device;   /* Chrome: only this one; NULL: all. Borrowed */
     bool                no_waits; /* Chrome: without waits */
+    uint32_t           *files;    /* counts up by those written; NULL: nobody asks. Borrowed */
 } tkt_output;
 
 /* True if takt_export_output() knows the name. Otherwise the error lists the known names. */

@@ -121,7 +121,8 @@ static bool export_one(tkt_cycle *cycle, const char *output)
     const takt_profiler_options *options = &cycle->options->given;
     const takt_export_options how = {.struct_size = sizeof how,
                                      .max_bytes = options->max_trace_bytes,
-                                     .plain = options->compress == TAKT_OFF};
+                                     .plain = options->compress == TAKT_OFF,
+                                     .files = &cycle->file_count};
     char path[4096];
     takt_error error;
     takt_status status = takt_export_output(cycle->trace, output, options->directory, &how, path,
@@ -129,7 +130,7 @@ static bool export_one(tkt_cycle *cycle, const char *output)
     if (status == TAKT_OK) {
         tkt_log(TAKT_LOG_INFO, "saved %s", path);
         tkt_view_keep(&cycle->viewable, output, path);
-        if (cycle->file_count++ == 0)
+        if (!cycle->first_file)
             cycle->first_file = tkt_copy_string(path);
     } else {
         tkt_log(TAKT_LOG_ERROR, "cycle %u: no %s trace: %s", cycle->number, output, error.message);

@@ -37,10 +37,14 @@ static takt_trace *make_long_trace(uint32_t threads, uint32_t spans)
     return trace;
 }
 
+static uint32_t files_written;
+
 static void export_file(const takt_trace *trace, const char *path, uint64_t max_bytes)
 {
     takt_error error;
-    takt_export_options options = {.struct_size = sizeof options, .max_bytes = max_bytes};
+    files_written = 0;
+    takt_export_options options = {
+        .struct_size = sizeof options, .max_bytes = max_bytes, .files = &files_written};
     if (takt_export_file(trace, "chrome", path, &options, &error) != TAKT_OK)
         fail_msg("%s", error.message);
 }
@@ -74,6 +78,7 @@ TEST(long_traces_go_on_in_numbered_files)
 
     json_t *parts[32];
     size_t count = read_parts(folder, "a", parts, 32);
+    assert_int_equal(files_written, count);
     assert_true(count > 3);
     assert_int_equal(count_entries(folder), count);
     assert_int_equal(lines.count, 1);

@@ -206,6 +206,19 @@ TEST(lost_scopes_are_no_uncovered_time)
     }
 }
 
+/* Nor where some of what came after the last whole part is there. */
+TEST(the_rest_of_a_recording_that_was_broken_off_is_no_uncovered_time)
+{
+    for (int is_broken = 0; is_broken < 2; is_broken++) {
+        takt_trace *trace = build_even(500000);
+        trace->facts.ending = TAKT_ENDING_KILLED;
+        trace->facts.known_until_ns = is_broken ? 1500000 : 2000000;
+        advised a = advise(trace);
+        assert_int_equal(find(&a, TKT_ADVICE_UNCOVERED) != NULL, !is_broken);
+        takt_trace_release(trace);
+    }
+}
+
 TEST(scopes_too_small_are_told)
 {
     takt_trace *trace = build_even(1000000);
