@@ -112,7 +112,8 @@ static void add_cost(line *l, const takt_trace *trace)
     double cost_ns = facts->cost_ns > 0 && facts->cost_ns < 1e18 ? facts->cost_ns : 0;
     tkt_value_text(cost, TKT_CELL_TIME, (tkt_cell){.u = (uint64_t)(cost_ns + 0.5)});
     tkt_value_text(share, TKT_CELL_SHARE, (tkt_cell){.d = wall_ns > 0 ? cost_ns / wall_ns : 0});
-    snprintf(part, sizeof part, "Takt's cost %s%s (%s of wall time)", least(facts), cost, share);
+    const char *lower = tkt_trace_lacks_spans(trace) ? "at least " : least(facts);
+    snprintf(part, sizeof part, "Takt's cost %s%s (%s of wall time)", lower, cost, share);
     if (tkt_is_imported(facts))
         add_part(l, "cost of the recording unknown");
     else

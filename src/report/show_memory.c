@@ -338,7 +338,8 @@ static void note_unknown_totals(tkt_document *document)
 
 takt_status tkt_show_memory(tkt_document *document, const takt_report_options *options)
 {
-    document->nothing = "No memory reported";
+    bool is_recovered = !tkt_trace_knows_cuts(document->trace);
+    document->nothing = is_recovered ? "A recovered summary has no memory" : "No memory reported";
     takt_status status = show_totals(document);
     bool has_totals = status == TAKT_OK && document->tables[0].row_count > 0;
     bool has_events = document->trace->memory_events.count > 0;
@@ -357,6 +358,8 @@ takt_status tkt_show_memory(tkt_document *document, const takt_report_options *o
         status = show_nets(document);
     if (status == TAKT_OK)
         status = show_copies(document);
+    if (has_events && !has_totals)
+        tkt_document_add_note(document, "The file has no totals of memory.");
     if (has_totals || has_events)
         tkt_document_add_note(document, "Times count from the begin of the recording.");
     if (has_totals)

@@ -68,7 +68,7 @@ static bool small_scopes(tkt_advising *a, tkt_advice *out)
         *out = (tkt_advice){.kind = TKT_ADVICE_SMALL,
                             .name = found->name,
                             .count = found->calls,
-                            .time_ns = found->total_ns / found->calls,
+                            .time_ns = (found->total_ns + found->calls / 2) / found->calls,
                             .other = cost_ns,
                             .at_stake_ns = found->total_ns > cost_ns ? found->total_ns : cost_ns};
     else

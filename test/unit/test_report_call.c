@@ -172,6 +172,14 @@ TEST(recovered_summaries_know_of_no_cut_spans)
     text = report_of(folded, "scopes", NULL);
     assert_null(strstr(text, "begun before"));
     tkt_free(text);
+    folded->memory = (tkt_memory_totals){0};
+    text = report_of(folded, "memory", NULL);
+    assert_non_null(strstr(text, "A recovered summary has no memory\n"));
+    tkt_free(text);
+    memset(&full->memory, 0, sizeof full->memory);
+    text = report_of(full, "memory", NULL);
+    assert_non_null(strstr(text, "The file has no totals of memory."));
+    tkt_free(text);
     text = report_of(folded, "scopes", &(takt_report_options){.format = TAKT_FORMAT_JSON});
     assert_non_null(strstr(text, "\"begun_before\": null, \"unfinished\": null,"));
     tkt_free(text);
