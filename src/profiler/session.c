@@ -21,15 +21,31 @@ static uint32_t memory_holds; /* lock */
 
 /* ---- The union of requests ------------------------------------------------------------------- */
 
+static bool is_flying(void)
+{
+    for (const tkt_window *w = windows; w; w = w->next)
+        if ((w->wish.modes & TKT_RING) && !w->is_ended)
+            return true;
+    return false;
+}
+
+/* With the lock. True if the flight recorder must not overwrite what the window has: another's, or
+ * that of an earlier flight, which waits to be saved. Until the next flight, an ended one may
+ * overwrite its own, such as with activities that arrive late. */
+static bool is_needed(const tkt_window *window, bool is_next_flying)
+{
+    bool is_ring = (window->wish.modes & TKT_RING) != 0;
+    return (window->wish.modes & TKT_KEEP) && (!is_ring || (window->is_ended && is_next_flying));
+}
+
 /* With the lock: records what the windows request together. Chunks of an ended window are kept
  * until it is closed. Calls are recorded as long too, since some that began in the window return
- * after its end. When memory is used up, the flight recorder drops its oldest chunks, but none that
- * another window needs. */
+ * after its end. When memory is used up, the flight recorder drops its oldest chunks. */
 static void apply_wishes(void)
 {
     uint32_t modes = 0;
     uint64_t mask = 0, max_bytes = 0, ring_until = UINT64_MAX;
-    bool are_calls_recorded = false, is_recording = false;
+    bool are_calls_recorded = false, is_recording = false, flies = is_flying();
     for (const tkt_window *w = windows; w; w = w->next) {
         uint32_t mine = w->wish.modes;
         is_recording |= !w->is_ended && (mine & (TKT_KEEP | TKT_FOLD));
@@ -38,7 +54,7 @@ static void apply_wishes(void)
         else
             mask |= w->wish.mask;
         are_calls_recorded = are_calls_recorded || w->devices.is_on;
-        if ((mine & (TKT_KEEP | TKT_RING)) == TKT_KEEP && w->kept_ticks < ring_until)
+        if (is_needed(w, flies) && w->kept_ticks < ring_until)
             ring_until = w->kept_ticks;
         modes |= mine;
         if (w->wish.max_bytes > max_bytes)
@@ -61,15 +77,14 @@ static tkt_cuda_wish unite_devices(uint64_t *ring_until, bool *is_summed)
 {
     tkt_cuda_wish all = {.is_on = false, .memory = memory_holds > 0};
     uint64_t needed = UINT64_MAX;
-    bool has_ring = false, is_kept = false;
+    bool has_ring = false, is_kept = false, flies = is_flying();
     for (const tkt_window *w = windows; w; w = w->next) {
         if (!w->devices.is_on)
             continue;
         tkt_devices_unite(&all, &w->wish);
         is_kept = is_kept || (w->wish.modes & TKT_KEEP);
-        if (w->wish.modes & TKT_RING)
-            has_ring = true;
-        else if ((w->wish.modes & TKT_KEEP) && w->devices.position < needed)
+        has_ring = has_ring || (w->wish.modes & TKT_RING);
+        if (is_needed(w, flies) && w->devices.position < needed)
             needed = w->devices.position;
     }
     if (all.max_bytes == 0)

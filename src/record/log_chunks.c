@@ -194,7 +194,7 @@ static bool drop_newest(tkt_thread_log *log)
 {
     tkt_chunk *tail = log->tail;
     uint64_t settled = __atomic_load_n(&tkt_record_control.settled_ticks, __ATOMIC_RELAXED);
-    if (log->pins || log->mapped || tkt_record_has(TKT_RING) || tail->begin_ticks <= settled)
+    if (log->pins || log->mapped || tail->begin_ticks <= settled)
         return false;
     tail->count = (uint32_t)(log->thread->cursor - tail->slots);
     lose(log, TAKT_LOSS_BUFFER_FULL, count_events(tail));

@@ -104,4 +104,59 @@ TEST(timer_beside_it_gets_all_of_its_own)
     takt_profiler_destroy(profiler);
 }
 
+/* ---- Cycles ---------------------------------------------------------------------------------- */
+
+enum {
+    CYCLES = 20,
+    CYCLE_SPANS = 3000, /* less than fits into the memory */
+    MOST_CYCLES = 100
+};
+
+typedef struct kept {
+    uint64_t spans[MOST_CYCLES], lost[MOST_CYCLES];
+    uint32_t count;
+} kept;
+
+static void keep(const takt_trace *trace, void *user)
+{
+    kept *k = user;
+    const takt_facts *facts = takt_trace_facts(trace);
+    assert_true(facts->cycle < MOST_CYCLES);
+    k->spans[facts->cycle] = facts->span_count;
+    k->lost[facts->cycle] = takt_trace_loss(trace, TAKT_LOSS_OVERWRITTEN) +
+                            takt_trace_loss(trace, TAKT_LOSS_BUFFER_FULL);
+    k->count++;
+}
+
+/* Cycles end faster than they are sealed, and the memory holds only some. Each has what it
+ * recorded, or says how much it lacks. */
+TEST(cycles_that_come_too_fast_count_what_they_lack)
+{
+    takt_profiler_options options = TAKT_PROFILER_OPTIONS_INIT;
+    takt_profiler *profiler = NULL;
+    kept k = {.count = 0};
+    options.mode = TAKT_MODE_FLIGHT;
+    options.max_memory_bytes = 64 << 10;
+    options.schedule = (takt_schedule){.active = 1, .repeat = CYCLES};
+    options.on_trace = keep;
+    options.user = &k;
+    assert_int_equal(takt_profiler_create(&options, &profiler), TAKT_OK);
+    takt_profiler_start(profiler);
+    for (int i = 0; i < CYCLES; i++) {
+        for (int s = 0; s < CYCLE_SPANS; s++) {
+            TAKT_SCOPE("span");
+        }
+        takt_profiler_step(profiler);
+    }
+    takt_profiler_stop(profiler);
+    takt_profiler_destroy(profiler);
+    assert_int_equal(k.count, CYCLES);
+    for (uint32_t i = 0; i < CYCLES; i++) {
+        if (k.spans[i] + k.lost[i] != CYCLE_SPANS)
+            print_message("cycle %u: %llu spans, %llu lost\n", i, (unsigned long long)k.spans[i],
+                          (unsigned long long)k.lost[i]);
+        assert_int_equal(k.spans[i] + k.lost[i], CYCLE_SPANS);
+    }
+}
+
 TEST_MAIN(NULL, NULL)
