@@ -380,6 +380,14 @@ void tkt_worker_submit(tkt_worker *worker, tkt_cycle *cycle, bool in_foreground)
     tkt_mutex_unlock(&worker->lock);
 }
 
+bool tkt_worker_is_behind(tkt_worker *worker)
+{
+    tkt_mutex_lock(&worker->lock);
+    bool is_behind = worker->open >= TKT_MOST_CYCLES;
+    tkt_mutex_unlock(&worker->lock);
+    return is_behind;
+}
+
 tkt_cycle *tkt_worker_take(tkt_worker *worker)
 {
     if (!tkt_worker_has_done(worker))

@@ -75,22 +75,30 @@ static void announce(const takt_profiler *profiler)
                 schedule->active == 1 ? "" : "s");
 }
 
+/* Says it once aloud: the next cycles are likely to be missed for the same reason. */
+static void miss(takt_profiler *profiler, takt_status status, bool is_behind)
+{
+    tkt_profiler_note(profiler, status);
+    tkt_log(profiler->was_missed ? TAKT_LOG_INFO : TAKT_LOG_ERROR, "cycle %u is not recorded: %s",
+            profiler->cycles_begun++,
+            is_behind                  ? "too many earlier ones wait to be saved"
+            : status == TAKT_BAD_STATE ? "another profiler records a summary"
+                                       : takt_status_text(status));
+    profiler->was_missed = true;
+}
+
 static void start(takt_profiler *profiler)
 {
     tkt_window *warm = profiler->window;
     tkt_wish wish = wish_of(profiler);
-    tkt_cycle *cycle = tkt_alloc_zeroed(sizeof *cycle);
+    bool is_behind = tkt_worker_is_behind(&profiler->worker);
+    tkt_cycle *cycle = is_behind ? NULL : tkt_alloc_zeroed(sizeof *cycle);
     takt_status status = cycle ? tkt_window_open(&wish, &profiler->window) : TAKT_NO_MEMORY;
     tkt_window_close(warm);
     if (status != TAKT_OK) {
         profiler->window = NULL;
         tkt_free(cycle);
-        tkt_profiler_note(profiler, status);
-        tkt_log(profiler->was_missed ? TAKT_LOG_INFO : TAKT_LOG_ERROR,
-                "cycle %u is not recorded: %s", profiler->cycles_begun++,
-                status == TAKT_BAD_STATE ? "another profiler records a summary"
-                                         : takt_status_text(status));
-        profiler->was_missed = true;
+        miss(profiler, status, is_behind);
         return;
     }
     cycle->options = &profiler->options;

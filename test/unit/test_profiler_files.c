@@ -441,4 +441,48 @@ TEST(a_full_disk_loses_the_files_and_leaves_no_halves)
     assert_int_equal(left, 0);
 }
 
+/* ---- A disk that is too slow ----------------------------------------------------------------- */
+
+static tkt_mutex disk = TKT_MUTEX_INIT; /* held while no file can be saved */
+
+static void wait_for_disk(takt_log_level level, const char *line, void *user)
+{
+    if (level == TAKT_LOG_ERROR)
+        keep_line(level, line, user);
+    if (strncmp(line, "saved ", 6) == 0) {
+        tkt_mutex_lock(&disk);
+        tkt_mutex_unlock(&disk);
+    }
+}
+
+static void count_trace(const takt_trace *trace, void *count)
+{
+    (void)trace;
+    ++*(uint32_t *)count;
+}
+
+/* Cycles that wait are bounded; those that follow are missed, which is said once. */
+TEST(cycles_that_come_faster_than_they_are_saved_are_missed)
+{
+    static const char *const formats[] = {"folded"};
+    takt_profiler_options options = options_into(folder, formats, 1);
+    uint32_t count = 0;
+    options.schedule = (takt_schedule){.active = 1, .repeat = 300};
+    options.on_trace = count_trace;
+    options.user = &count;
+    takt_set_log(wait_for_disk, NULL);
+    tkt_mutex_lock(&disk);
+    takt_profiler *profiler = started(&options);
+    for (int i = 0; i < 300; i++)
+        takt_profiler_step(profiler);
+    tkt_mutex_unlock(&disk);
+    assert_int_equal(takt_profiler_stop(profiler), TAKT_NO_MEMORY);
+    takt_profiler_destroy(profiler);
+    assert_int_equal(count, 256);
+    assert_int_equal(count_lines(TAKT_LOG_ERROR, "is not recorded"), 1);
+    assert_int_equal(count_lines(TAKT_LOG_ERROR, "cycle 256 is not recorded: too many earlier ones "
+                                                 "wait to be saved"),
+                     1);
+}
+
 TEST_MAIN_EACH(set_up, tear_down)
