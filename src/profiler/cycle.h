@@ -115,7 +115,7 @@ static inline bool tkt_worker_has_done(const tkt_worker *worker)
 
 /* True if too many cycles wait to be sealed. Each takes 110 KB besides its events, so a schedule
  * that is faster than the disk would take all memory in time. */
-#define TKT_MOST_CYCLES 256u
+#define TKT_MOST_CYCLES 64u
 bool tkt_worker_is_behind(tkt_worker *worker);
 
 /* Returns the oldest sealed cycle, now the caller's, or NULL. */

@@ -34,10 +34,11 @@ static bool is_in_window(const taking *t, uint64_t time_ns)
 
 static bool is_ours(const taking *t, const tkt_stored_activity *from)
 {
+    if (from->correlation != 0 && from->correlation <= t->window->devices.first_correlation)
+        return false; /* the work of an earlier window goes on */
     if (from->correlation == 0 || t->last_correlation == TKT_NO_CALL_HEARD)
         return is_in_window(t, tkt_clock_map_ns(&t->map, from->begin));
-    return from->correlation > t->window->devices.first_correlation &&
-           from->correlation <= t->last_correlation;
+    return from->correlation <= t->last_correlation;
 }
 
 /* ---- From the store's terms to the file's ---------------------------------------------------- */

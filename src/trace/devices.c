@@ -75,9 +75,11 @@ static bool is_ours(join *j, uint32_t call, const tkt_stored_activity *from)
         return !(tkt_span_flags(tkt_call_span(j->trace, call)) & TAKT_SPAN_BEGUN_BEFORE);
     if (id == 0)
         return is_in_work(j, tkt_clock_map_ns(&j->map, from->begin));
+    if (id <= j->what->first_correlation)
+        return false; /* the work of an earlier window goes on */
     if (j->what->last_correlation == TKT_NO_CALL_HEARD)
         return is_in_window(j, tkt_clock_map_ns(&j->map, from->begin));
-    return id > j->what->first_correlation && id <= j->what->last_correlation &&
+    return id <= j->what->last_correlation &&
            !tkt_call_is_late(j->trace, id);
 }
 

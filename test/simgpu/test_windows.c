@@ -16,6 +16,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 static takt_profiler *start_in_foreground(takt_profiler_options options)
 {
@@ -465,6 +466,42 @@ TEST_WITH(a_cycle_has_what_its_steps_launched, use_first_device, NULL)
         }
     }
     stop_profiler(profiler);
+}
+
+static void add_activities(const takt_trace *trace, void *counts)
+{
+    const takt_facts *facts = takt_trace_facts(trace);
+    ((uint64_t *)counts)[facts->cycle] = facts->activity_count;
+}
+
+/* Work goes on through cycles that launch nothing themselves. */
+TEST_WITH(a_cycle_without_launches_has_no_work_of_others, use_first_device, NULL)
+{
+    for (int streams = 0; streams < 2; streams++) {
+        uint64_t counts[4] = {0};
+        takt_profiler *profiler;
+        takt_profiler_options options = TAKT_PROFILER_OPTIONS_INIT;
+        options.schedule = (takt_schedule){.active = 1, .repeat = 4};
+        options.on_trace = add_activities;
+        options.user = counts;
+        options.device_wait_ms = 600000;
+        options.stream = streams;
+        options.directory = getenv("TMPDIR") ? getenv("TMPDIR") : "/tmp";
+        sim_script("kernel.slow=2ms");
+        assert_int_equal(takt_profiler_create(&options, &profiler), TAKT_OK);
+        assert_int_equal(takt_profiler_start(profiler), TAKT_OK);
+        for (int i = 0; i < 6; i++)
+            launch("slow");
+        for (int i = 0; i < 4; i++) {
+            assert_int_equal(takt_profiler_step(profiler), TAKT_OK);
+            usleep(2000);
+        }
+        assert_int_equal(takt_profiler_stop(profiler), TAKT_OK);
+        takt_profiler_destroy(profiler);
+        assert_int_equal(counts[0], 6);
+        for (int i = 1; i < 4; i++)
+            assert_int_equal(counts[i], 0);
+    }
 }
 
 /* ---- In bounded memory ----------------------------------------------------------------------- */

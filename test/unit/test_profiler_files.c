@@ -478,9 +478,9 @@ TEST(cycles_that_come_faster_than_they_are_saved_are_missed)
     tkt_mutex_unlock(&disk);
     assert_int_equal(takt_profiler_stop(profiler), TAKT_NO_MEMORY);
     takt_profiler_destroy(profiler);
-    assert_int_equal(count, 256);
+    assert_int_equal(count, 64);
     assert_int_equal(count_lines(TAKT_LOG_ERROR, "is not recorded"), 1);
-    assert_int_equal(count_lines(TAKT_LOG_ERROR, "cycle 256 is not recorded: too many earlier ones "
+    assert_int_equal(count_lines(TAKT_LOG_ERROR, "cycle 64 is not recorded: too many earlier ones "
                                                  "wait to be saved"),
                      1);
 }
