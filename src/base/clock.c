@@ -221,7 +221,8 @@ static tkt_clock_fit line_through(clock_pair from, clock_pair to)
     };
 }
 
-static tkt_clock_fit fit_from(clock_pair from)
+/* Once a recording; cold: the file is compiled for speed, but this for size. */
+__attribute__((cold)) static tkt_clock_fit fit_from(clock_pair from)
 {
     wait_until(from.ns + BASELINE_NS);
     clock_pair now = read_pair();

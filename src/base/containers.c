@@ -429,15 +429,26 @@ void tkt_strtab_fini(tkt_strtab *strings)
     *strings = (tkt_strtab){0};
 }
 
+static uint32_t find_hashed(const tkt_strtab *strings, uint32_t hash, const char *bytes, size_t size)
+{
+    uint64_t slot = strings->slot_count ? *find_text(strings, hash, bytes, size) : 0;
+    return slot ? (uint32_t)slot - 1 : TKT_STRTAB_FULL;
+}
+
+static uint32_t hash_of(const char *bytes, size_t size)
+{
+    return (uint32_t)(tkt_hash_bytes(bytes, size) >> 32);
+}
+
+uint32_t tkt_strtab_find(const tkt_strtab *strings, const char *bytes, size_t size)
+{
+    return find_hashed(strings, hash_of(bytes, size), bytes, size);
+}
+
 uint32_t tkt_strtab_intern(tkt_strtab *strings, const char *bytes, size_t size)
 {
-    uint32_t hash = (uint32_t)(tkt_hash_bytes(bytes, size) >> 32);
-    if (strings->slot_count) {
-        uint64_t slot = *find_text(strings, hash, bytes, size);
-        if (slot)
-            return (uint32_t)slot - 1;
-    }
-    return add(strings, hash, bytes, size);
+    uint32_t hash = hash_of(bytes, size), id = find_hashed(strings, hash, bytes, size);
+    return id != TKT_STRTAB_FULL ? id : add(strings, hash, bytes, size);
 }
 
 uint32_t tkt_strtab_intern_text(tkt_strtab *strings, const char *text)

@@ -151,7 +151,10 @@ void tkt_strtab_fini(tkt_strtab *strings); /* accepts a zeroed one */
 /* Returns the id of these bytes, or TKT_STRTAB_FULL without memory. */
 uint32_t tkt_strtab_intern(tkt_strtab *strings, const char *bytes, size_t size);
 
-/* The same for a C string; NULL reads as "(null)". */
+/* The same, or TKT_STRTAB_FULL if it is not there. */
+uint32_t tkt_strtab_find(const tkt_strtab *strings, const char *bytes, size_t size);
+
+/* Interns a C string; NULL reads as "(null)". */
 uint32_t tkt_strtab_intern_text(tkt_strtab *strings, const char *text);
 
 static inline const char *tkt_strtab_text(const tkt_strtab *strings, uint32_t id)

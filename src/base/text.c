@@ -284,7 +284,8 @@ static size_t next_row(size_t *row, char letter, const char *b, size_t b_size)
     return least;
 }
 
-size_t tkt_edit_distance(const char *a, const char *b, size_t limit)
+/* For messages; cold: the file is compiled for speed, but this for size. */
+__attribute__((cold)) size_t tkt_edit_distance(const char *a, const char *b, size_t limit)
 {
     if (strcmp(a, b) == 0)
         return 0;
@@ -408,7 +409,7 @@ static size_t reach(const char *word)
     return length < 4 ? 1 : length < 9 ? 2 : length <= 64 ? 3 : 0;
 }
 
-const char *tkt_nearest_word(const char *word, const char *const *words)
+__attribute__((cold)) const char *tkt_nearest_word(const char *word, const char *const *words)
 {
     const char *nearest = NULL;
     size_t best = reach(word);

@@ -14,7 +14,8 @@
 enum {
     KEY_MEMCPY = 1, /* plus the copy kind */
     KEY_MEMSET = 32,
-    KEY_UNNAMED /* a kernel without a name */
+    KEY_UNNAMED, /* a kernel without a name */
+    KEY_MORE     /* kernels whose names have no room */
 };
 
 /* Key of a kernel's name by its string id; no address either. */
@@ -69,17 +70,6 @@ static tkt_stored_name *add_kernel(tkt_store *store, const char *text, uint32_t 
     return name;
 }
 
-/* Equal names from different modules are one name: programs may load and unload modules for
- * ever. */
-static tkt_stored_name *find_kernel(tkt_store *store, const char *text)
-{
-    uint32_t text_id = tkt_store_string(store, text);
-    if (text_id == TKT_STRTAB_FULL)
-        return NULL;
-    tkt_stored_name *name = name_at(store, KEY_TEXT | text_id);
-    return name ? name : enter(store, KEY_TEXT | text_id, add_kernel(store, text, text_id));
-}
-
 static tkt_stored_name *other_name(tkt_store *store, uint64_t key, const char *text,
                                    uint32_t filter)
 {
@@ -91,6 +81,22 @@ static tkt_stored_name *other_name(tkt_store *store, uint64_t key, const char *t
     return enter(store, key, add_name(store, "", label, filter));
 }
 
+/* Equal names from different modules are one name: programs may load and unload modules for
+ * ever. */
+static tkt_stored_name *find_kernel(tkt_store *store, const char *text)
+{
+    bool is_known = tkt_strtab_find(&store->strings, text, strlen(text)) != TKT_STRTAB_FULL;
+    if (!is_known && !tkt_store_may_name(store)) {
+        store->losses.more_names++;
+        return other_name(store, KEY_MORE, TKT_MORE_KERNELS, TAKT_TIMING_KERNEL);
+    }
+    uint32_t text_id = tkt_store_string(store, text);
+    if (text_id == TKT_STRTAB_FULL)
+        return NULL;
+    tkt_stored_name *name = name_at(store, KEY_TEXT | text_id);
+    return name ? name : enter(store, KEY_TEXT | text_id, add_kernel(store, text, text_id));
+}
+
 tkt_stored_name *tkt_decode_kernel_name(tkt_store *store, const char *text)
 {
     uint64_t key = (uintptr_t)text;
@@ -99,7 +105,8 @@ tkt_stored_name *tkt_decode_kernel_name(tkt_store *store, const char *text)
     tkt_stored_name *name = name_at(store, key);
     if (name && strcmp(name->text, text) == 0)
         return name;
-    return enter(store, key, find_kernel(store, text));
+    name = find_kernel(store, text);
+    return name && name->text ? enter(store, key, name) : name;
 }
 
 tkt_stored_name *tkt_decode_copy_name(tkt_store *store, uint8_t kind)

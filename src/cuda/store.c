@@ -245,6 +245,12 @@ uint32_t tkt_store_string(tkt_store *store, const char *text)
     return id;
 }
 
+bool tkt_store_may_name(const tkt_store *store)
+{
+    return store->names.count * sizeof *store->names.items + store->strings.bytes.total_bytes <
+           store->max_bytes / 4;
+}
+
 const char *tkt_graph_label(char out[TKT_GRAPH_LABEL_BYTES], uint32_t graph, const char *suffix)
 {
     bool is_late = graph >= TKT_MOST_GRAPHS;

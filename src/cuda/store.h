@@ -249,6 +249,7 @@ typedef struct tkt_cuda_losses {
                            * such times are kept */
     uint64_t unknown;     /* records of unknown kind or size; truncated buffers */
     uint64_t overwritten; /* records that made room for later ones, see ring_until */
+    uint64_t more_names;  /* kernels whose names had no room, and are TKT_MORE_KERNELS */
     uint64_t failed_marks; /* marks (TAKT_LAUNCH and the like) whose times CUDA could not measure */
 } tkt_cuda_losses;
 
@@ -354,6 +355,12 @@ void tkt_store_forget_memory(tkt_store *store);
  * without room. */
 uint32_t tkt_store_string(tkt_store *store, const char *text);
 tkt_stored_name *tkt_store_add_name(tkt_store *store);
+
+/* Names of kernels take at most a quarter of max_bytes: they stay for the process's life, so a
+ * program that makes names without end (run-time compilation) would leave no room for activities.
+ * Further kernels have this name. */
+#define TKT_MORE_KERNELS "(more names)"
+bool tkt_store_may_name(const tkt_store *store);
 
 /* Writes the label of an executable graph: "graph 7". Programs that never stop making graphs would
  * make labels without end, so all graphs from TKT_MOST_GRAPHS on have one: "graph 4096+". */

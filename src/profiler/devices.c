@@ -305,6 +305,7 @@ uint64_t tkt_devices_losses(const tkt_device_part *part, uint64_t *losses)
     losses[TAKT_LOSS_DEVICE_DROPPED] += dropped;
     losses[TAKT_LOSS_BUFFER_FULL] += now.others_full - part->losses.others_full;
     losses[TAKT_LOSS_OVERWRITTEN] += overwritten;
+    losses[TAKT_LOSS_MORE_NAMES] += now.more_names - part->losses.more_names;
     losses[TAKT_LOSS_BAD_TIME] += now.bad_time - part->losses.bad_time;
     losses[TAKT_LOSS_UNKNOWN_RECORD] += now.unknown - part->losses.unknown;
     return dropped + overwritten;

@@ -192,4 +192,57 @@ TEST(graphs_that_are_made_without_end_share_a_label)
     flood_graphs(TAKT_MODE_SUMMARY);
 }
 
+/* ---- Names ----------------------------------------------------------------------------------- */
+
+enum {
+    NAMES = 6000,
+    NAMED_LAUNCHES = 30000
+};
+
+/* Kernels with ever new names, as run-time compilation makes them, then one that is known. */
+static void flood_names(takt_mode mode, unsigned first)
+{
+    takt_profiler *profiler;
+    takt_profiler_options options = {.struct_size = sizeof options,
+                                     .mode = mode,
+                                     .max_memory_bytes = LIMIT,
+                                     .device_wait_ms = 600000,
+                                     .on_trace = keep_trace};
+    assert_int_equal(takt_profiler_create(&options, &profiler), TAKT_OK);
+    assert_int_equal(takt_profiler_start(profiler), TAKT_OK);
+    for (unsigned i = 0; i < NAMED_LAUNCHES; i++) {
+        CUfunction function = kernel;
+        char name[40];
+        snprintf(name, sizeof name, "jit_%u", first + i);
+        if (i > 0 && i < NAMES)
+            check(cuModuleGetFunction(&function, module, name));
+        check(cuLaunchKernel(function, 1, 1, 1, 64, 1, 1, 0, NULL, NULL, NULL));
+        if (i % LOOK == 0)
+            assert_in_range(store_bytes(), 0, LIMIT);
+    }
+    assert_int_equal(takt_profiler_stop(profiler), TAKT_OK);
+    takt_profiler_destroy(profiler);
+}
+
+/* Names stay for ever. The first ones leave room for activities; the rest share one. */
+TEST(names_of_kernels_leave_room_for_activities)
+{
+    flood_names(TAKT_MODE_FLIGHT, 0);
+    assert_in_range(takt_trace_count(last_trace, TAKT_TRACE_ACTIVITIES), LIMIT / 5 / ROW_BYTES,
+                    NAMED_LAUNCHES);
+    assert_int_equal(loss(TAKT_LOSS_DEVICE_DROPPED), 0);
+    assert_in_range(loss(TAKT_LOSS_MORE_NAMES), 1, NAMES);
+    flood_names(TAKT_MODE_SUMMARY, NAMES);
+    uint64_t count = loss(TAKT_LOSS_DEVICE_DROPPED), more = 0;
+    for (size_t i = 0; i < last_trace->node_activities.count; i++) {
+        const tkt_node_activity *activity = &last_trace->node_activities.items[i];
+        const char *name = tkt_trace_text(last_trace, activity->name);
+        count += activity->stats.count;
+        more += strcmp(name, "kernel (more names)") == 0 ? activity->stats.count : 0;
+    }
+    assert_int_equal(count, NAMED_LAUNCHES);
+    assert_int_equal(more, loss(TAKT_LOSS_MORE_NAMES));
+    assert_int_equal(more, NAMES - 1);
+}
+
 TEST_MAIN(set_up_device, NULL)
