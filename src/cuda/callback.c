@@ -325,8 +325,8 @@ static int collect_names(const tkt_cupti *cupti, int domain, tkt_strtab *strings
 }
 
 /* Every id behind a domain's last one fails, so only a complete lack of names counts as a
- * failure. */
-int tkt_callback_setup(const tkt_cupti *cupti)
+ * failure. Cold: the file is compiled for speed, but this for size. */
+__attribute__((cold)) int tkt_callback_setup(const tkt_cupti *cupti)
 {
     static tkt_strtab strings;
     int result = TKT_CUPTI_OUT_OF_MEMORY;

@@ -291,7 +291,8 @@ static bool enter_node(tkt_fold *to, const tkt_node *node, size_t number)
     return place != NULL;
 }
 
-takt_status tkt_fold_copy_tree(tkt_fold *to, const tkt_fold *from)
+/* Cold: the file is compiled for speed, but this for size. */
+__attribute__((cold)) takt_status tkt_fold_copy_tree(tkt_fold *to, const tkt_fold *from)
 {
     if (!TKT_ARRAY_RESERVE(to, from->count))
         return TAKT_NO_MEMORY;

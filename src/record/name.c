@@ -350,7 +350,8 @@ static void put_name(output *out, part name)
         put(out, name.begin, (size_t)(name.end - name.begin));
 }
 
-size_t tkt_signature_name(char *out, size_t size, const char *text)
+/* Once a place; cold: the file is compiled for speed, but this for size. */
+__attribute__((cold)) size_t tkt_signature_name(char *out, size_t size, const char *text)
 {
     part in = {text, text + strlen(text)};
     if (!find_end(&in))
