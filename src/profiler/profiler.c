@@ -180,7 +180,8 @@ static takt_status begin(takt_profiler *profiler)
     return TAKT_OK;
 }
 
-takt_status takt_profiler_start(takt_profiler *profiler)
+/* Cold: the file is compiled for speed, but this for size. */
+__attribute__((cold)) takt_status takt_profiler_start(takt_profiler *profiler)
 {
     uintptr_t before;
     if (!profiler && !(profiler = tkt_environment_profiler()))

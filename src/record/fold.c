@@ -263,8 +263,9 @@ static void merge_nodes(tkt_fold *into, const tkt_fold *from, const uint32_t *no
     into->unfinished += from->unfinished;
 }
 
-takt_status tkt_fold_merge(tkt_fold *into, const tkt_fold *from, const uint32_t *sites,
-                           uint32_t *nodes)
+/* Cold, as is the next one: the file is compiled for speed, but these for size. */
+__attribute__((cold)) takt_status tkt_fold_merge(tkt_fold *into, const tkt_fold *from,
+                                                 const uint32_t *sites, uint32_t *nodes)
 {
     if (from->count == 0)
         return TAKT_OK;
@@ -291,7 +292,6 @@ static bool enter_node(tkt_fold *to, const tkt_node *node, size_t number)
     return place != NULL;
 }
 
-/* Cold: the file is compiled for speed, but this for size. */
 __attribute__((cold)) takt_status tkt_fold_copy_tree(tkt_fold *to, const tkt_fold *from)
 {
     if (!TKT_ARRAY_RESERVE(to, from->count))

@@ -160,7 +160,9 @@ static void add_activity(sweep *s, row *r, const tkt_activity *activity, bool wa
 {
     uint32_t number = (uint32_t)(activity - s->trace->activities.items);
     if (r->last == NONE) {
-        close_edge(s, r, number, s->begin_ns, activity->begin_ns);
+        if (activity->begin_ns > r->until_ns)
+            close_edge(s, r, number, r->until_ns, activity->begin_ns);
+        r->last = number; /* with earlier work there may be no edge */
     } else if (activity->begin_ns > r->until_ns) {
         tkt_gap_parts parts =
             tkt_gap_parts_of(s->trace, activity_of(s, r->last), r->until_ns, activity, waited);
@@ -184,7 +186,7 @@ static uint32_t add_row(sweep *s, const tkt_idle *idle)
     row *r = TKT_ARRAY_ADD(&s->rows);
     if (!r)
         return NONE;
-    *r = (row){.idle = *idle, .last = NONE, .next = NONE};
+    *r = (row){.idle = *idle, .last = NONE, .next = NONE, .until_ns = s->begin_ns};
     return (uint32_t)s->rows.count - 1;
 }
 
@@ -201,6 +203,22 @@ static device *find_device(sweep *s, uint32_t label)
     *d = (device){.label = label, .row = number, .last_row = number};
     *known = s->devices.count;
     return d;
+}
+
+/* A device that worked for launches before the recording was busy with that; what it was idle
+ * meanwhile has no known cause. */
+static void begin_device(sweep *s, const tkt_device *from)
+{
+    uint64_t until_ns = clip(s, from->earlier_until_ns), busy_ns = from->earlier_busy_ns;
+    device *d = until_ns > s->begin_ns ? find_device(s, from->label) : NULL;
+    s->is_short |= until_ns > s->begin_ns && !d;
+    if (!d || busy_ns > until_ns - s->begin_ns)
+        return;
+    row *r = &s->rows.items[d->row];
+    r->idle.idle_ns = r->idle.cause_ns[TKT_IDLE_EDGE] = until_ns - s->begin_ns - busy_ns;
+    r->idle.busy_ns = r->idle.computing_ns = busy_ns;
+    r->idle.step_busy_ns = in_steps(s->trace, r, until_ns - busy_ns, until_ns);
+    r->until_ns = r->computing_until_ns = until_ns;
 }
 
 /* Returns the stream's row, created if it is new. NONE without memory. */
@@ -400,6 +418,8 @@ takt_status tkt_gaps_of(const takt_trace *trace, const tkt_gaps_wish *wish, tkt_
     tkt_gaps gaps = {0};
     s.result = &gaps;
     takt_status status = tkt_wait_lists_init(&s.waits, trace);
+    for (size_t i = 0; status == TAKT_OK && i < trace->devices.count; i++)
+        begin_device(&s, &trace->devices.items[i]);
     if (status == TAKT_OK)
         status = tkt_device_visit(trace, visit, &s);
     if (status == TAKT_OK)

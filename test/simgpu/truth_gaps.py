@@ -19,6 +19,7 @@ class Recording:
     def __init__(self, cycle, chrome):
         self.wall, self.uncertainty = cycle.wall_ns, min(int(cycle.uncertainty_ns + 0.5), 20000)
         self.works, self.waits, self.spans = [], [], collections.defaultdict(list)
+        self.earlier = cycle.earlier
         for event in chrome.work:
             args = event["args"]
             self.works.append(Work(*chrome.times(event), chrome.NAMES[event["cat"]](event["name"]),
@@ -40,23 +41,26 @@ class Recording:
 class Row:
     """A stream, or a device where `stream` is None."""
 
-    def __init__(self, recording, works):
+    def __init__(self, recording, works, earlier=(0, 0)):
         self.recording = recording
-        self.busy = self.count = self.gaps = self.late = 0
+        self.count = self.gaps = self.late = 0
+        self.busy, until = earlier
         self.idle = dict.fromkeys(CAUSES, 0)
+        self.idle["edge"] = until - self.busy
         self.intervals = []  # idle: begin, where the host's part ends, end, whose thread
         self.listed = []  # beside them: cause of the longer part, work before and after
         self.late_works = []
         last = None
         for at, work in enumerate(works):
             self.count += 1
-            if not last or work.begin > last.end:
-                self.add_gap(last, work, works[:at])
-            if not last or work.end > last.end:
-                begin = max(work.begin, last.end if last else 0)
+            if work.begin > until:
+                self.add_gap(last, until, work, works[:at])
+            if not last or work.end > until:
+                last, begin = work, max(work.begin, until)
+            if work.end > until:
                 self.busy += self.clip(work.end) - self.clip(begin)
-                last = work
-        self.add(last.end, last.end, recording.wall, "edge", last, (last, None))
+                until = work.end
+        self.add(until, until, recording.wall, "edge", last, (last, None))
 
     def clip(self, ns):
         return min(max(ns, 0), self.recording.wall)
@@ -71,24 +75,24 @@ class Row:
             self.listed.append(("host late" if is_late else cause, *sides))
         return begin < end
 
-    def add_gap(self, last, work, before):
+    def add_gap(self, last, until, work, before):
         if not last:
-            self.add(0, 0, work.begin, "edge", work, (None, work))
+            self.add(until, until, work.begin, "edge", work, (None, work))
             return
-        middle, cause, is_late = self.cause_of(last, work, before)
-        if self.add(last.end, middle, work.begin, cause, work, (last, work)):
+        middle, cause, is_late = self.cause_of(last, until, work, before)
+        if self.add(until, middle, work.begin, cause, work, (last, work)):
             self.gaps += 1
             self.late += is_late
             if is_late:
-                self.late_works.append((work, self.clip(middle) - self.clip(last.end)))
+                self.late_works.append((work, self.clip(middle) - self.clip(until)))
 
-    def cause_of(self, last, work, before):
+    def cause_of(self, last, until, work, before):
         if work.correlation == last.correlation:
-            return last.end, "graph", False
+            return until, "graph", False
         has_returned = work.call.end <= work.begin
         handed = work.call.end if has_returned else work.call.begin
-        is_late = handed > last.end + self.recording.uncertainty
-        middle = (handed if has_returned else work.begin) if is_late else last.end
+        is_late = handed > until + self.recording.uncertainty
+        middle = (handed if has_returned else work.begin) if is_late else until
         if work.begin - middle >= SHORT_NS:
             return middle, "waited" if self.has_waited(work, before) else "other", is_late
         return (work.begin if is_late else middle), "short", is_late
@@ -137,7 +141,8 @@ def rows_of(recording):
     for work in recording.works:
         groups[work.device, None, None].append(work)
         groups[work.device, work.context, work.stream].append(work)
-    return {key: Row(recording, works) for key, works in groups.items()}
+    return {key: Row(recording, works, recording.earlier.get(key[0], (0, 0)) if key[1] is None
+                     else (0, 0)) for key, works in groups.items()}
 
 
 def list_of(recording, rows):
