@@ -39,8 +39,8 @@ typedef struct tkt_device {
     uint32_t memory_bus_bits;
     uint32_t fp64_slowdown; /* single-precision rate / double-precision rate */
     uint64_t memory_bytes;
-    uint64_t earlier_busy_ns;  /* a trace: busy in the recording with what was launched before it, */
-    uint64_t earlier_until_ns; /* until this moment; 0: with nothing */
+    uint64_t earlier_until_ns; /* a trace: in the recording it worked until this moment for launches
+                                * before it; 0: not at all */
 } tkt_device;
 
 /* ======== Shapes ======== */

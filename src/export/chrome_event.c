@@ -242,7 +242,8 @@ static void put_memory_event(tkt_chrome *chrome, const tkt_memory_event *event)
     end_event(chrome);
 }
 
-void tkt_chrome_memory(tkt_chrome *chrome, uint64_t last_ns)
+/* Cold: the file is compiled for speed, but this for size: programs report little memory. */
+__attribute__((cold)) void tkt_chrome_memory(tkt_chrome *chrome, uint64_t last_ns)
 {
     const takt_trace *trace = chrome->trace;
     for (; chrome->memory_event < trace->memory_events.count; chrome->memory_event++) {

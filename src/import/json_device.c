@@ -20,7 +20,7 @@ static uint32_t number_of(const imp_object *object, const char *key)
 
 static void take_device(imp_json *json, const imp_object *object)
 {
-    int64_t id, bytes = 0;
+    int64_t id, bytes = 0, earlier_ns = 0;
     if (!imp_integer(imp_find(object, "id"), &id) || id < 0)
         return;
     tkt_device *device = imp_build_device(&json->build, (uint64_t)id);
@@ -40,6 +40,8 @@ static void take_device(imp_json *json, const imp_object *object)
     device->shared_per_block_optin = number_of(object, "sharedMemPerBlockOptin");
     device->shared_per_multiprocessor = number_of(object, "sharedMemPerMultiprocessor");
     device->memory_bytes = bytes > 0 ? (uint64_t)bytes : 0;
+    if (imp_integer(imp_find(object, "taktEarlierNs"), &earlier_ns) && earlier_ns > 0)
+        device->earlier_until_ns = (uint64_t)earlier_ns; /* from the begin, which comes later */
     imp_build_capability(&json->build, device);
 }
 

@@ -389,7 +389,8 @@ static void set_headline(tkt_document *document, const tkt_advice_basis *basis,
     } else if (use && tkt_share(use->busy_ns, wall_ns) >= BUSY_SHARE) {
         head_device(document, basis, use);
     } else if (scope && basis->scopes->self_ns > 0) {
-        head_host(document, basis, use, scope);
+        bool is_known = use && use->busy_ns > 0 && tkt_device_idle_is_known(document->trace);
+        head_host(document, basis, is_known ? use : NULL, scope);
     }
 }
 

@@ -69,10 +69,14 @@ static double capped(double share)
     return share > 1 ? 1 : share;
 }
 
-static void fill_rates(tkt_cell *row, const tkt_op *op)
+/* Without all that devices did for a scope, the rate of the scope's work is unknown. */
+static void fill_rates(tkt_cell *row, const tkt_op *op, bool has_all)
 {
     static const char *const bounds[] = {NULL, "compute", "memory"};
-    tkt_op_rates rates = tkt_op_rates_of(op);
+    tkt_op part = *op;
+    if (op->on_device && op->type == 0 && !has_all)
+        part.self_ns = 0;
+    tkt_op_rates rates = tkt_op_rates_of(&part);
     row[FLOPS].d = op->flops > 0 ? op->flops : NAN;
     row[BYTES].d = op->bytes > 0 ? op->bytes : NAN;
     row[BANDWIDTH].d = rates.bytes;
@@ -84,7 +88,7 @@ static void fill_rates(tkt_cell *row, const tkt_op *op)
     row[BOUND].text = bounds[rates.bound];
 }
 
-static void fill_row(tkt_cell *row, const tkt_ops *ops, const tkt_op *op)
+static void fill_row(tkt_cell *row, const tkt_ops *ops, const tkt_op *op, bool has_all)
 {
     row[NAME].text = op->name;
     row[TYPE].text = type_text(op->type);
@@ -94,7 +98,7 @@ static void fill_row(tkt_cell *row, const tkt_ops *ops, const tkt_op *op)
     row[AVERAGE].u = tkt_mean(op->self_ns, op->count);
     row[DEVICE_SHARE].d = op->on_device ? 100 * tkt_share(op->self_ns, ops->device_ns) : NAN;
     row[HOST_SHARE].d = op->on_device ? NAN : 100 * tkt_share(op->self_ns, ops->host_ns);
-    fill_rates(row, op);
+    fill_rates(row, op, has_all);
 }
 
 static bool is_empty(const tkt_table *table, size_t column)
@@ -140,7 +144,8 @@ static takt_status show(tkt_document *document, const tkt_ops *ops)
     table->default_rows = 100;
     for (size_t i = 0; i < ops->count; i++) {
         if (ops->items[i].count > 0 || ops->items[i].self_ns > 0)
-            fill_row(tkt_table_add_row(table), ops, &ops->items[i]);
+            fill_row(tkt_table_add_row(table), ops, &ops->items[i],
+                     !tkt_trace_lacks_work(document->trace));
     }
     table->all_rows = table->row_count;
     if (table->row_count > 0)

@@ -69,6 +69,8 @@ static void fill_device_cells(tkt_cell *cells, const takt_trace *trace, const tk
 {
     uint64_t busy_ns = 0;
     uint64_t steps_ns = 0;
+    if (tkt_trace_lacks_work(trace))
+        return;
     for (size_t i = 0; i < uses->count; i++)
         busy_ns += uses->items[i].step_busy_ns;
     for (size_t i = 0; i < trace->steps.count; i++)

@@ -53,7 +53,8 @@ static bool find_slow_busy(tkt_advising *a)
 /* True if there are devices whose busy times are known. Finds those in the slow step once. */
 static bool has_devices(tkt_advising *a)
 {
-    if (a->known->uses->count == 0 || !a->trace->facts.has_spans || a->wall_ns <= 0)
+    if (a->known->uses->count == 0 || !a->trace->facts.has_spans || a->wall_ns <= 0 ||
+        !tkt_device_idle_is_known(a->trace))
         return false;
     if (!a->slow_busy_ns)
         a->is_short |= !find_slow_busy(a);
@@ -78,6 +79,8 @@ static const tkt_device_use *idlest_of(const tkt_advising *a, uint64_t *idle_ns)
     const tkt_device_use *idlest = NULL;
     for (size_t i = 0; i < uses->count; i++) {
         uint64_t ns = unexplained_ns(a, i);
+        if (uses->items[i].busy_ns == 0)
+            continue; /* all that it ran came later: it was busy with something unknown */
         if (!idlest || ns > *idle_ns) {
             idlest = &uses->items[i];
             *idle_ns = ns;

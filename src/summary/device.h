@@ -56,6 +56,10 @@ typedef struct tkt_device_uses {
     uint64_t step_count; /* of how many steps that is */
 } tkt_device_uses; /* starts as {0} */
 
+/* True if devices were idle when no activity ran: none to speak of was lost, and not only marked
+ * launches are known, as without CUPTI. */
+bool tkt_device_idle_is_known(const takt_trace *trace);
+
 /* The caller calls TKT_ARRAY_FREE(). TAKT_NO_MEMORY. */
 takt_status tkt_device_uses_of(const takt_trace *trace, tkt_device_uses *out);
 

@@ -190,6 +190,25 @@ static uint32_t add_row(sweep *s, const tkt_idle *idle)
     return (uint32_t)s->rows.count - 1;
 }
 
+/* Until when a device worked for launches before the recording. */
+static uint64_t earlier_until_ns(const sweep *s, uint32_t label)
+{
+    uint64_t until_ns = 0;
+    for (size_t i = 0; i < s->trace->devices.count; i++)
+        if (s->trace->devices.items[i].label == label)
+            until_ns = s->trace->devices.items[i].earlier_until_ns;
+    return clip(s, until_ns);
+}
+
+/* It was busy with those. */
+static void begin_device(sweep *s, row *r)
+{
+    uint64_t until_ns = earlier_until_ns(s, r->idle.device);
+    r->idle.busy_ns = r->idle.computing_ns = until_ns - s->begin_ns;
+    r->idle.step_busy_ns = in_steps(s->trace, r, s->begin_ns, until_ns);
+    r->until_ns = r->computing_until_ns = until_ns;
+}
+
 /* Returns a device, created if it is new. NULL without memory. */
 static device *find_device(sweep *s, uint32_t label)
 {
@@ -201,24 +220,9 @@ static device *find_device(sweep *s, uint32_t label)
     if (!d)
         return NULL;
     *d = (device){.label = label, .row = number, .last_row = number};
+    begin_device(s, &s->rows.items[number]);
     *known = s->devices.count;
     return d;
-}
-
-/* A device that worked for launches before the recording was busy with that; what it was idle
- * meanwhile has no known cause. */
-static void begin_device(sweep *s, const tkt_device *from)
-{
-    uint64_t until_ns = clip(s, from->earlier_until_ns), busy_ns = from->earlier_busy_ns;
-    device *d = until_ns > s->begin_ns ? find_device(s, from->label) : NULL;
-    s->is_short |= until_ns > s->begin_ns && !d;
-    if (!d || busy_ns > until_ns - s->begin_ns)
-        return;
-    row *r = &s->rows.items[d->row];
-    r->idle.idle_ns = r->idle.cause_ns[TKT_IDLE_EDGE] = until_ns - s->begin_ns - busy_ns;
-    r->idle.busy_ns = r->idle.computing_ns = busy_ns;
-    r->idle.step_busy_ns = in_steps(s->trace, r, until_ns - busy_ns, until_ns);
-    r->until_ns = r->computing_until_ns = until_ns;
 }
 
 /* Returns the stream's row, created if it is new. NONE without memory. */
@@ -418,10 +422,11 @@ takt_status tkt_gaps_of(const takt_trace *trace, const tkt_gaps_wish *wish, tkt_
     tkt_gaps gaps = {0};
     s.result = &gaps;
     takt_status status = tkt_wait_lists_init(&s.waits, trace);
-    for (size_t i = 0; status == TAKT_OK && i < trace->devices.count; i++)
-        begin_device(&s, &trace->devices.items[i]);
     if (status == TAKT_OK)
         status = tkt_device_visit(trace, visit, &s);
+    for (size_t i = 0; status == TAKT_OK && i < trace->devices.count; i++)
+        if (trace->devices.items[i].earlier_until_ns)
+            s.is_short |= !find_device(&s, trace->devices.items[i].label);
     if (status == TAKT_OK)
         status = take_all(&s, &gaps);
     fini(&s);

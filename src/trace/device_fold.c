@@ -62,6 +62,7 @@ struct tkt_device_fold {
     tkt_fold durations; /* only its histograms */
     tkt_map launched;   /* site of a call -> tkt_launched_by() of its name + 1 */
     tkt_fold_losses losses;
+    uint64_t displaced; /* launches that the ring forgot while their activities were missing */
 };
 
 takt_status tkt_device_fold_create(uint64_t position, uint32_t first_correlation, uint32_t filter,
@@ -130,7 +131,7 @@ void tkt_device_fold_whole_graphs(tkt_device_fold *sums)
 }
 
 /* A call that a later call displaces from the ring stays counted as missing: its activities can no
- * longer be recognised. */
+ * longer be recognised, and arrive without a call. */
 void tkt_device_fold_calls(tkt_device_fold *sums, uint32_t log, const tkt_folded_calls *calls)
 {
     for (size_t i = 0; i < calls->count; i++) {
@@ -140,9 +141,10 @@ void tkt_device_fold_calls(tkt_device_fold *sums, uint32_t log, const tkt_folded
         uint32_t launched = launched_at(sums, call->site);
         uint8_t missing = launches_of(sums, launched);
         count_missing(sums, missing, 1);
-        sums->recent[call->correlation % RECENT_CALLS] =
-            (recent_call){call->correlation, log, call->node, missing,
-                          !call->site || launched & TAKT_TIMING_GRAPH};
+        recent_call *place = &sums->recent[call->correlation % RECENT_CALLS];
+        sums->displaced += place->missing == TKT_LAUNCHES_WORK;
+        *place = (recent_call){call->correlation, log, call->node, missing,
+                               !call->site || launched & TAKT_TIMING_GRAPH};
     }
 }
 
@@ -382,9 +384,14 @@ void tkt_device_fold_finish(tkt_device_fold *sums, tkt_store *store)
     tkt_mutex_unlock(&store->lock);
 }
 
+/* An activity without a call is that of a launch which the ring forgot: it is not missing. */
 tkt_fold_losses tkt_device_fold_losses(const tkt_device_fold *sums)
 {
-    return sums->losses;
+    tkt_fold_losses losses = sums->losses;
+    uint64_t arrived =
+        losses.unattributed < sums->displaced ? losses.unattributed : sums->displaced;
+    losses.missing -= arrived < losses.missing ? arrived : losses.missing;
+    return losses;
 }
 
 /* ---- Into a trace ---------------------------------------------------------------------------- */

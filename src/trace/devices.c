@@ -30,7 +30,6 @@ typedef struct join {
     tkt_records records; /* of events */
     tkt_waits later;     /* waits after the window's end */
     tkt_graphs graphs;   /* launches combined from nodes */
-    tkt_earlier earlier; /* work for launches before the window */
     bool is_short;       /* out of memory */
     bool is_cupti;       /* false: the uncertainty of Takt's clock covers the devices' times too */
 } join;
@@ -187,17 +186,20 @@ static uint32_t call_of(const join *j, const tkt_stored_activity *from)
     return tkt_call_of_stored(&j->index, j->trace, j->store, from);
 }
 
+/* A host that launches ahead has work of earlier launches at the begin of each window. It belongs
+ * to none of the window's scopes and steps, but without it a busy device would look idle. */
 static void note_earlier(join *j, const tkt_stored_activity *from)
 {
     uint64_t begin_ns = tkt_clock_map_ns(&j->map, from->begin);
     uint64_t end_ns = begin_ns + (from->end - from->begin);
     if (from->correlation == 0 || from->correlation > j->what->first_correlation ||
-        tkt_stored_loss(from) || !is_time(begin_ns, end_ns) || end_ns <= j->begin_ns ||
-        begin_ns >= j->end_ns)
+        tkt_stored_loss(from) || from->device >= j->trace->devices.count ||
+        !is_time(begin_ns, end_ns) || begin_ns >= j->end_ns || end_ns <= j->begin_ns)
         return;
-    begin_ns = begin_ns > j->begin_ns ? begin_ns : j->begin_ns;
+    tkt_device *device = &j->trace->devices.items[from->device];
     end_ns = end_ns < j->end_ns ? end_ns : j->end_ns;
-    j->is_short |= !tkt_earlier_add(&j->earlier, from->device, begin_ns, end_ns);
+    if (end_ns > device->earlier_until_ns)
+        device->earlier_until_ns = end_ns;
 }
 
 static void join_activity(join *j, const tkt_stored_activity *from)
@@ -434,8 +436,6 @@ takt_status tkt_trace_join(takt_trace *trace, tkt_store *store, const tkt_join *
         status = tkt_skew_correct(trace, before, &j.index, &j.later, &j.joined.skew);
     if (status == TAKT_OK)
         status = add_up_memory(trace);
-    tkt_earlier_sum(&j.earlier, trace);
-    TKT_ARRAY_FREE(&j.earlier);
     TKT_ARRAY_FREE(&j.later);
     tkt_call_index_fini(&j.index);
     tkt_graphs_fini(&j.graphs);

@@ -122,23 +122,6 @@ takt_status tkt_calls_order(takt_trace *trace, size_t first);
 
 typedef TKT_ARRAY_OF(tkt_wait) tkt_waits;
 
-/* ---- Earlier work (earlier.c) ---- */
-
-/* What a device did in the window for a launch before it. */
-typedef struct tkt_earlier_work {
-    uint64_t begin_ns; /* both within the window */
-    uint64_t end_ns;
-    uint32_t device; /* its number */
-} tkt_earlier_work;
-
-typedef TKT_ARRAY_OF(tkt_earlier_work) tkt_earlier;
-
-/* False without memory. */
-bool tkt_earlier_add(tkt_earlier *earlier, uint32_t device, uint64_t begin_ns, uint64_t end_ns);
-
-/* Sets what the trace's devices say of it; changes the order of the list. */
-void tkt_earlier_sum(tkt_earlier *earlier, takt_trace *trace);
-
 typedef struct tkt_skew {
     double  host_ns;        /* in: uncertainty of mapping CUPTI's clock to Takt's */
     bool    is_movable;     /* in: times may be corrected; false if the system clock was set */

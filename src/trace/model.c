@@ -194,14 +194,26 @@ uint32_t tkt_span_at(const tkt_track *track, uint64_t time_ns)
 
 /* ======== What is known ======== */
 
+/* Some of what came after the last slice of a stream that was broken off. */
+static bool has_part_of_end(const takt_trace *trace)
+{
+    return tkt_is_broken_off(&trace->facts) && trace->facts.known_until_ns < trace->facts.end_ns;
+}
+
 bool tkt_trace_lacks_spans(const takt_trace *trace)
 {
     const uint64_t *losses = trace->losses;
     bool has_losses = losses[TAKT_LOSS_BUFFER_FULL] | losses[TAKT_LOSS_OVERWRITTEN] |
                       losses[TAKT_LOSS_NO_MEMORY] | losses[TAKT_LOSS_TOO_MANY_SITES];
-    bool has_part = tkt_is_broken_off(&trace->facts) && /* of what came after the last slice */
-                    trace->facts.known_until_ns < trace->facts.end_ns;
-    return trace->facts.has_spans && (has_losses || has_part);
+    return trace->facts.has_spans && (has_losses || has_part_of_end(trace));
+}
+
+bool tkt_trace_lacks_work(const takt_trace *trace)
+{
+    const uint64_t *losses = trace->losses;
+    uint64_t lost = losses[TAKT_LOSS_DEVICE_DROPPED] + losses[TAKT_LOSS_OVERWRITTEN];
+    uint64_t count = trace->facts.activity_count;
+    return lost > count / 100 || losses[TAKT_LOSS_INCOMPLETE] > count / 4 || has_part_of_end(trace);
 }
 
 bool tkt_trace_has_summary(const takt_trace *trace)

@@ -451,6 +451,10 @@ static inline bool tkt_trace_knows_cuts(const takt_trace *trace)
 /* True if scopes are missing among those of the time line: times add up to less than there was. */
 bool tkt_trace_lacks_spans(const takt_trace *trace);
 
+/* True if so much of what devices did is missing that their busy times, and rates of work, say
+ * nothing: a hundredth was lost, or a quarter had not finished. */
+bool tkt_trace_lacks_work(const takt_trace *trace);
+
 /* True if a summary was recorded, beside spans or without. */
 bool tkt_trace_has_summary(const takt_trace *trace);
 

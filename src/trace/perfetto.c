@@ -64,7 +64,6 @@ const tkt_pf_field tkt_pf_device_fields[] = {
     FIELD(tkt_device, memory_bus_bits),
     FIELD(tkt_device, memory_bytes),
     FIELD(tkt_device, fp64_slowdown),
-    FIELD(tkt_device, earlier_busy_ns),
     FIELD(tkt_device, earlier_until_ns),
     {0, 0, false},
 };

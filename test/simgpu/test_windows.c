@@ -4,6 +4,7 @@
 #include "simgpu/profiled.h"
 #include "simgpu/sim.h"
 
+#include "summary/device.h"
 #include "trace/model.h"
 
 #include "support/sanitized.h"
@@ -502,6 +503,31 @@ TEST_WITH(a_cycle_without_launches_has_no_work_of_others, use_first_device, NULL
         for (int i = 1; i < 4; i++)
             assert_int_equal(counts[i], 0);
     }
+}
+
+/* The host launches ahead: in the recorded step the device still works for the step before. */
+TEST_WITH(a_device_that_works_for_earlier_launches_is_busy, use_first_device, NULL)
+{
+    tkt_device_uses uses;
+    sim_script("kernel.long=200ms");
+    takt_profiler_options options = {.schedule = {.warmup = 1, .active = 1, .repeat = 1}};
+    takt_profiler *profiler = start_in_foreground(options);
+    launch("long");
+    assert_int_equal(takt_profiler_step(profiler), TAKT_OK);
+    launch("long");
+    assert_int_equal(takt_profiler_step(profiler), TAKT_OK);
+    stop_profiler(profiler);
+    const takt_facts *facts = takt_trace_facts(last_trace);
+    uint64_t until_ns = last_trace->devices.items[0].earlier_until_ns;
+    assert_in_range(until_ns, facts->begin_ns + 1, facts->end_ns);
+    assert_int_equal(tkt_device_uses_of(last_trace, &uses), TAKT_OK);
+    assert_int_equal(uses.count, 1);
+    assert_int_equal(uses.items[0].count, 1);
+    assert_true(uses.items[0].busy_ns >= until_ns - facts->begin_ns);
+    if (until_ns == facts->end_ns) /* unless the machine was busy for 200 ms */
+        assert_int_equal(uses.items[0].busy_ns, facts->end_ns - facts->begin_ns);
+    assert_work(last_trace, "", 1, 200000000);
+    TKT_ARRAY_FREE(&uses);
 }
 
 /* ---- In bounded memory ----------------------------------------------------------------------- */

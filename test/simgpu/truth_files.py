@@ -24,7 +24,7 @@ class PerfettoFile:
         self.calls, self.activities = {}, []
         self.facts, self.run, self.sites, self.nodes, self.steps = None, None, {}, [], []
         self.threads = []
-        self.earlier = {}  # by device: busy with earlier launches for so long, until then
+        self.earlier = {}  # by device: until when it worked for earlier launches
         self.twice = 0
         totals = perfetto_totals.Totals()
         for packet in perfetto_totals.read_messages(perfetto_totals.decode(path)):
@@ -49,8 +49,7 @@ class PerfettoFile:
                 self.run = run
             for device in takt["devices"]:
                 if device["earlier_until_ns"]:
-                    self.earlier[device["label"][0].decode()] = (device["earlier_busy_ns"][0],
-                                                                 device["earlier_until_ns"][0])
+                    self.earlier[device["label"][0].decode()] = device["earlier_until_ns"][0]
             for site in takt["sites"]:
                 self.sites[site["iid"][0]] = site
             self.nodes += takt["nodes"]

@@ -41,12 +41,11 @@ class Recording:
 class Row:
     """A stream, or a device where `stream` is None."""
 
-    def __init__(self, recording, works, earlier=(0, 0)):
+    def __init__(self, recording, works, until=0):
         self.recording = recording
         self.count = self.gaps = self.late = 0
-        self.busy, until = earlier
+        self.busy = until  # with earlier launches
         self.idle = dict.fromkeys(CAUSES, 0)
-        self.idle["edge"] = until - self.busy
         self.intervals = []  # idle: begin, where the host's part ends, end, whose thread
         self.listed = []  # beside them: cause of the longer part, work before and after
         self.late_works = []
@@ -141,8 +140,8 @@ def rows_of(recording):
     for work in recording.works:
         groups[work.device, None, None].append(work)
         groups[work.device, work.context, work.stream].append(work)
-    return {key: Row(recording, works, recording.earlier.get(key[0], (0, 0)) if key[1] is None
-                     else (0, 0)) for key, works in groups.items()}
+    return {key: Row(recording, works, recording.earlier.get(key[0], 0) if key[1] is None else 0)
+            for key, works in groups.items()}
 
 
 def list_of(recording, rows):

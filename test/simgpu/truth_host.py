@@ -211,8 +211,8 @@ def step_row(name, stats, median, p99):
 def busy_in_steps(cycle, steps):
     times = {device: [(work.at, work.at + work.took) for work in works]
              for device, works in cycle.by(lambda work: work.device).items()}
-    for device, (busy, until) in cycle.earlier.items():
-        times.setdefault(device, []).append((until - busy, until))
+    for device, until in cycle.earlier.items():
+        times.setdefault(device, []).append((0, until))
     return sum(union((max(first, begin), min(last, end)) for begin, end in of_device
                      if begin < last and end > first)
                for of_device in times.values() for first, last in steps)

@@ -527,6 +527,30 @@ TEST(a_slow_first_step_is_named)
         "wall time: forces grew by 19.000ms.");
 }
 
+/* Nobody knows whether a device was idle if its work was lost, or if only marked launches are
+ * known. */
+TEST(what_is_not_known_of_devices_is_not_said)
+{
+    static const takt_loss reasons[] = {TAKT_LOSS_DEVICE_DROPPED, TAKT_LOSS_OVERWRITTEN,
+                                        TAKT_LOSS_INCOMPLETE};
+    for (size_t i = 0; i <= 3; i++) {
+        takt_trace *trace = launch_bound();
+        if (i < 3)
+            trace->losses[reasons[i]] = 100000;
+        else
+            trace->backend = build_string(trace, "CUDA events");
+        json_t *json = report_json(trace, "summary", NULL);
+        const json_t *rows = json_object_get(table_of(json, "advice"), "rows");
+        for (size_t k = 0; k < json_array_size(rows); k++)
+            if (strcmp(advice_at(rows, k, "kind"), "late launches") == 0)
+                fail_msg("says %s", advice_at(rows, k, "advice"));
+        const char *headline = json_string_value(json_object_get(json, "headline"));
+        assert_true(!headline || !strstr(headline, "the host"));
+        json_decref(json);
+        takt_trace_release(trace);
+    }
+}
+
 TEST(a_device_that_waits_for_copies_is_named)
 {
     assert_named(waiting_for_copies(), "waiting for copies", "memory",
