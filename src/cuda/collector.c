@@ -376,11 +376,15 @@ void tkt_cuda_want(const tkt_cuda_wish *wish)
 {
     bool is_used = wish->is_on && tkt_cuda_is_used(), hangs = false;
     tkt_mutex_lock(&collector.lock);
-    if (wish->generation >= collector.wish.generation && !collector.is_over &&
-        (collector.is_running || (is_used && start()))) {
+    if (!collector.is_over && (collector.is_running || (is_used && start()))) {
         bool was_stuck = collector.is_stuck;
-        collector.wish = *wish;
-        wait_for(&collector.held, ++collector.wished, SWITCH_MS);
+        bool is_newest = wish->generation >= collector.wish.generation;
+        if (is_newest) {
+            collector.wish = *wish;
+            collector.wished++;
+        }
+        /* An older wish, overtaken by another thread's, is in the newer one: it waits for that. */
+        wait_for(&collector.held, collector.wished, SWITCH_MS);
         hangs = collector.is_stuck && !was_stuck;
     }
     tkt_mutex_unlock(&collector.lock);
