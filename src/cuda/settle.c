@@ -22,11 +22,13 @@
 #define FIRST_PAUSE_MS 1u
 #define LAST_PAUSE_MS  150u /* the collector's own pace */
 #define STALLED_NS     UINT64_C(5000000000)
+#define REST_NS        UINT64_C(500000000)
 
 /* The devices' progress so far. */
 typedef struct progress {
     uint64_t arrived; /* position of the store */
     uint64_t since_ns;
+    uint64_t complete_ns; /* since when no activity is missing; 0: one is */
 } progress;
 
 /* True if no activity has arrived for so long that waiting is no use. Many windows may end one
@@ -37,7 +39,7 @@ static bool is_stalled(progress *p)
     static uint64_t stalled_at = UINT64_MAX; /* atomic: position of the store */
     uint64_t arrived = tkt_store_position(), now_ns = takt_now_ns();
     if (arrived != p->arrived)
-        *p = (progress){arrived, now_ns};
+        *p = (progress){arrived, now_ns, p->complete_ns};
     bool was_stalled = __atomic_load_n(&stalled_at, __ATOMIC_RELAXED) == arrived;
     bool is_stalled = now_ns - p->since_ns > (was_stalled ? STALLED_NS / 10 : STALLED_NS);
     if (is_stalled)
@@ -55,11 +57,18 @@ static bool look_around(const tkt_settling *how, uint64_t until_ns)
 {
     for (uint64_t now_ns; (now_ns = takt_now_ns()) < until_ns;) {
         uint64_t turns = tkt_collector_look(0).turns;
-        if (is_complete(how))
+        if (!how->wants_rest && is_complete(how))
             return true;
         tkt_collector_wait(turns, (uint32_t)((until_ns - now_ns) / 1000000 + 1));
     }
     return false;
+}
+
+/* When no activity is missing: true if there is nothing else to wait for. */
+static bool has_rest(const tkt_settling *how, progress *p, uint64_t now_ns)
+{
+    p->complete_ns = p->complete_ns ? p->complete_ns : now_ns;
+    return !how->wants_rest || now_ns - p->complete_ns >= REST_NS;
 }
 
 typedef enum outcome {
@@ -72,15 +81,15 @@ typedef enum outcome {
 static outcome wait_for_devices(const tkt_settling *how, uint64_t ticket)
 {
     uint64_t begin_ns = takt_now_ns(), end_ns = begin_ns + how->timeout_ms * UINT64_C(1000000);
-    progress p = {tkt_store_position(), begin_ns};
+    progress p = {tkt_store_position(), begin_ns, 0};
     for (uint32_t pause_ms = FIRST_PAUSE_MS;;
          pause_ms = pause_ms * 2 < LAST_PAUSE_MS ? pause_ms * 2 : LAST_PAUSE_MS) {
         if (!tkt_collector_flush(false))
             return GONE;
         tkt_collector_view view = tkt_collector_look(ticket);
-        if (is_complete(how) || view.is_settled)
-            return COMPLETE;
         uint64_t now_ns = takt_now_ns(), next_ns = now_ns + pause_ms * UINT64_C(1000000);
+        if (view.is_settled || (is_complete(how) && has_rest(how, &p, now_ns)))
+            return COMPLETE;
         if (view.is_broken)
             return BROKEN;
         if (view.is_gone)

@@ -12,6 +12,8 @@
 #include "record/control.h"
 #include "trace/devices.h"
 
+#include <string.h>
+
 #define LEAST_BYTES (UINT64_C(1) << 20) /* for buffers of some threads, and activities */
 #define FOLD_MS     25u
 
@@ -246,6 +248,19 @@ static bool is_alone(void *user)
     return tkt_session_is_alone(s->how->window);
 }
 
+/* True if the window has calls that allocate or free memory of devices. */
+static bool has_allocations(const takt_trace *trace)
+{
+    bool has = false;
+    for (size_t i = 0; i < trace->sites.count; i++) {
+        const tkt_trace_site *site = &trace->sites.items[i];
+        const char *name = tkt_trace_text(trace, site->name);
+        has |= site->kind == TAKT_SITE_CALL &&
+               (strstr(name, "Alloc") || strstr(name, "Free") || strstr(name, "Malloc"));
+    }
+    return has;
+}
+
 takt_status tkt_devices_settle(tkt_device_part *part, const tkt_join *join,
                                const tkt_device_wait *how, const takt_trace *trace,
                                tkt_device_end *out)
@@ -258,11 +273,13 @@ takt_status tkt_devices_settle(tkt_device_part *part, const tkt_join *join,
     takt_status status = s.has_spans ? tkt_arrivals_init(&s.arrivals, trace, &mine) : TAKT_OK;
     if (status != TAKT_OK)
         return status;
-    out->is_settled = tkt_cuda_settle(&(tkt_settling){.synchronize = how->synchronize,
-                                                      .timeout_ms = how->timeout_ms,
-                                                      .is_complete = has_all_arrived,
-                                                      .may_force = is_alone,
-                                                      .user = &s});
+    out->is_settled =
+        tkt_cuda_settle(&(tkt_settling){.synchronize = how->synchronize,
+                                        .wants_rest = s.has_spans && has_allocations(trace),
+                                        .timeout_ms = how->timeout_ms,
+                                        .is_complete = has_all_arrived,
+                                        .may_force = is_alone,
+                                        .user = &s});
     has_all_arrived(&s);
     out->has_strays = s.arrivals.strays != 0;
     if (s.has_spans)
