@@ -171,8 +171,10 @@ void tkt_keeping_begin(tkt_cycle *cycle, const tkt_window *window)
         .peaks = {options->peak_flops, options->peak_bandwidth, options->host_peak_flops,
                   options->host_peak_bandwidth},
     };
-    if (window->devices.is_on)
-        snprintf(kept.backend, sizeof kept.backend, "%s", tkt_cuda_status_now().text);
+    if (window->devices.is_on) {
+        const tkt_cuda_status devices = tkt_cuda_status_now();
+        tkt_window_backend(window, &devices, kept.backend);
+    }
     memcpy(kept.losses, window->losses_before, sizeof window->losses_before);
     cycle->mapped = tkt_mapping_begin_window(&kept) + 1;
 }

@@ -98,23 +98,30 @@ void tkt_window_progress(const tkt_window *window, const takt_trace *slice, takt
         facts->clock_uncertainty_ns = window->fit.uncertainty_ns;
 }
 
-/* Returns the string with the backend's name. */
-static uint32_t add_backend(takt_trace *trace, const tkt_cuda_status *devices)
+void tkt_window_backend(const tkt_window *window, const tkt_cuda_status *devices,
+                        char out[TKT_BACKEND_SIZE])
 {
-    char text[sizeof devices->text + 32];
+    static const char *const kinds[] = {"kernel", "builtin", "memcpy", "memset"};
     bool are_unsure = devices->backend == TKT_BACKEND_CUPTI && tkt_cuda_are_graphs_unsure();
-    snprintf(text, sizeof text, "%s%s", devices->text,
-             are_unsure ? ", scopes of graphs unsure" : "");
-    return tkt_trace_string_of(trace, text);
+    int size = snprintf(out, TKT_BACKEND_SIZE, "%s%s", devices->text,
+                        are_unsure ? ", scopes of graphs unsure" : "");
+    const char *before = TKT_BACKEND_WITHOUT;
+    for (size_t i = 0; devices->backend && i < sizeof kinds / sizeof *kinds; i++)
+        if (!(window->wish.devices & (TAKT_TIMING_KERNEL << i))) {
+            size += snprintf(out + size, TKT_BACKEND_SIZE - (size_t)size, "%s%s", before, kinds[i]);
+            before = " ";
+        }
 }
 
 takt_status tkt_window_describe(const tkt_window *window, takt_trace *trace)
 {
     uint32_t name = tkt_trace_string_of(trace, tkt_program_name());
     tkt_cuda_status devices = {.text = "none"};
+    char text[TKT_BACKEND_SIZE];
     if (window->devices.is_on)
         devices = tkt_cuda_status_now();
-    uint32_t backend = add_backend(trace, &devices);
+    tkt_window_backend(window, &devices, text);
+    uint32_t backend = tkt_trace_string_of(trace, text);
     uint32_t clock = tkt_trace_string_of(trace, tkt_clock_name());
     if (name == TKT_STRTAB_FULL || backend == TKT_STRTAB_FULL || clock == TKT_STRTAB_FULL)
         return TAKT_NO_MEMORY;

@@ -8,6 +8,7 @@
 #include "cuda/cuda.h"
 #include "record/allocations.h"
 #include "record/control.h"
+#include "record/mapping.h"
 #include "trace/devices.h"
 #include "trace/model.h"
 
@@ -41,6 +42,11 @@ void tkt_window_end(tkt_window *window, uint64_t ticks);
 /* Returns the memory that the program reported, with the most that it held since the window's
  * begin. */
 tkt_memory_state tkt_window_memory(const tkt_window *window);
+
+/* What timed the window's devices, and what was not to be timed: "CUPTI 13.0 (130001), without
+ * memcpy memset". */
+void tkt_window_backend(const tkt_window *window, const tkt_cuda_status *devices,
+                        char out[TKT_BACKEND_SIZE]);
 
 /* Fills in the facts that are known when the recording begins: program, clock, backend. */
 takt_status tkt_window_describe(const tkt_window *window, takt_trace *trace);

@@ -22,6 +22,7 @@
 #define TKT_MAPPING_STEPS      65536u
 #define TKT_MAPPING_TASKS      4096u
 #define TKT_MAPPING_NAME_BYTES (UINT64_C(8) << 20)
+#define TKT_BACKEND_SIZE       128u
 
 typedef enum tkt_mapping_state {
     TKT_MAPPING_NO_WINDOW,
@@ -41,7 +42,7 @@ typedef struct tkt_mapping_window {
     uint32_t      rank;
     uint32_t      world_size;
     uint32_t      run; /* number of its profiler's run; 0: the file does not have that run */
-    char          backend[128]; /* that timed devices; "": none */
+    char backend[TKT_BACKEND_SIZE]; /* that timed devices; "": none */
     uint64_t      begin_ticks;
     uint64_t      end_ticks;
     tkt_clock_fit fit;

@@ -119,7 +119,8 @@ bool tkt_device_idle_is_known(const takt_trace *trace)
 {
     static const char marked[] = "CUDA events";
     const char *backend = tkt_trace_text(trace, trace->backend);
-    return !tkt_trace_lacks_work(trace) && strncmp(backend, marked, sizeof marked - 1) != 0;
+    return !tkt_trace_lacks_work(trace) && strncmp(backend, marked, sizeof marked - 1) != 0 &&
+           !strstr(backend, TKT_BACKEND_WITHOUT);
 }
 
 takt_status tkt_device_uses_of(const takt_trace *trace, tkt_device_uses *out)

@@ -57,7 +57,7 @@ typedef struct tkt_device_uses {
 } tkt_device_uses; /* starts as {0} */
 
 /* True if devices were idle when no activity ran: none to speak of was lost, and not only marked
- * launches are known, as without CUPTI. */
+ * launches are known, as without CUPTI or with a filter. */
 bool tkt_device_idle_is_known(const takt_trace *trace);
 
 /* The caller calls TKT_ARRAY_FREE(). TAKT_NO_MEMORY. */

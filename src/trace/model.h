@@ -329,6 +329,9 @@ typedef struct tkt_most_unfinished {
     uint64_t count; /* unfinished spans of this site; 0: no site has any */
 } tkt_most_unfinished;
 
+/* In the text of a backend: before the kinds of activities that were not recorded. */
+#define TKT_BACKEND_WITHOUT ", without "
+
 struct takt_trace {
     uint32_t references; /* atomic */
     takt_facts facts;    /* tkt_trace_finish() fills the counts, begun_before and unfinished */

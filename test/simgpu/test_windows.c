@@ -443,6 +443,29 @@ TEST_WITH(the_facts_name_the_backend, use_first_device, NULL)
     assert_true(facts->device_resolution_ns > 0);
 }
 
+/* What was not recorded is no idle time. */
+TEST_WITH(a_filter_is_named_with_the_backend, use_first_device, NULL)
+{
+    static const struct {
+        uint32_t filter;
+        const char *without;
+        bool is_known;
+    } cases[] = {{TAKT_TIMING_MEMCPY, ", without kernel builtin memset", false},
+                 {TAKT_TIMING_ALL, NULL, true},
+                 {TAKT_TIMING_ALL & ~TAKT_TIMING_GRAPH, NULL, true}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        takt_profiler *profiler =
+            start_in_foreground((takt_profiler_options){.filter = cases[i].filter});
+        launch("k");
+        stop_profiler(profiler);
+        const char *without = strstr(takt_trace_facts(last_trace)->backend, ", without");
+        assert_int_equal(!without, !cases[i].without);
+        if (without)
+            assert_string_equal(without, cases[i].without);
+        assert_int_equal(tkt_device_idle_is_known(last_trace), cases[i].is_known);
+    }
+}
+
 /* ---- Steps ----------------------------------------------------------------------------------- */
 
 /* Each step launches as many kernels as its number says, which last long after it. */
