@@ -31,9 +31,9 @@ uint8_t *tkt_calls_that_launch(const takt_trace *trace, uint32_t filter)
     for (uint32_t i = 0; calls && sites && i < trace->calls.count; i++) {
         const tkt_span *span = tkt_call_span(trace, i);
         uint32_t launched = sites[tkt_span_site(span)];
-        if ((launched & filter) && trace->calls.items[i].result == 0 &&
+        if (trace->calls.items[i].result == 0 &&
             !(tkt_span_flags(span) & (TAKT_SPAN_BEGUN_BEFORE | TAKT_SPAN_CAPTURING)))
-            calls[i] = launched == TKT_LAUNCHED_MARK ? TKT_LAUNCHES_MARK : TKT_LAUNCHES_WORK;
+            calls[i] = tkt_must_launch(launched, filter);
     }
     if (!sites) {
         tkt_free(calls);

@@ -62,6 +62,19 @@ uint32_t tkt_launched_by(const char *name)
     return strstr(name, "Memset") ? TAKT_TIMING_MEMSET : 0;
 }
 
+uint8_t tkt_must_launch(uint32_t launched, uint32_t filter)
+{
+    const uint32_t kernels = TAKT_TIMING_KERNEL | TAKT_TIMING_BUILTIN;
+    if (launched == TKT_LAUNCHED_MARK)
+        return TKT_LAUNCHES_MARK;
+    if (!(launched & filter))
+        return TKT_LAUNCHES_NOTHING;
+    bool is_whole = (filter & TAKT_TIMING_GRAPH) && !(filter & kernels);
+    bool has_all = !(launched & ~filter & ~TAKT_TIMING_GRAPH);
+    return !(launched & TAKT_TIMING_GRAPH) || is_whole || has_all ? TKT_LAUNCHES_WORK
+                                                                  : TKT_LAUNCHES_PERHAPS;
+}
+
 bool tkt_call_waits(const char *name)
 {
     return strstr(name, "Synchronize") != NULL;

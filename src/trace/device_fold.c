@@ -109,14 +109,6 @@ static uint32_t launched_at(tkt_device_fold *sums, uint32_t site)
     return (uint32_t)(*known - 1);
 }
 
-/* TKT_LAUNCHES_ for a call that launches these kinds, given the window's filter. */
-static uint8_t launches_of(const tkt_device_fold *sums, uint32_t launched)
-{
-    if (launched == TKT_LAUNCHED_MARK)
-        return TKT_LAUNCHES_MARK;
-    return launched & sums->filter ? TKT_LAUNCHES_WORK : TKT_LAUNCHES_NOTHING;
-}
-
 static void count_missing(tkt_device_fold *sums, uint8_t launches, uint64_t more)
 {
     if (launches == TKT_LAUNCHES_WORK)
@@ -139,7 +131,7 @@ void tkt_device_fold_calls(tkt_device_fold *sums, uint32_t log, const tkt_folded
         if (call->correlation <= sums->first_correlation)
             continue;
         uint32_t launched = launched_at(sums, call->site);
-        uint8_t missing = launches_of(sums, launched);
+        uint8_t missing = tkt_must_launch(launched, sums->filter);
         count_missing(sums, missing, 1);
         recent_call *place = &sums->recent[call->correlation % RECENT_CALLS];
         sums->displaced += place->missing == TKT_LAUNCHES_WORK;

@@ -325,7 +325,7 @@ static void copy_memory(join *j)
 static void count_missing(join *j)
 {
     for (uint32_t i = 0; i < j->trace->calls.count; i++) {
-        if (!j->launches[i])
+        if (!j->launches[i] || j->launches[i] == TKT_LAUNCHES_PERHAPS)
             continue;
         (*(j->launches[i] == TKT_LAUNCHES_MARK ? &j->joined.missing_marks : &j->joined.missing))++;
         tkt_span_mark(tkt_call_span(j->trace, i), TAKT_SPAN_NO_ACTIVITY);

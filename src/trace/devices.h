@@ -316,12 +316,17 @@ uint32_t tkt_call_of_stored(const tkt_call_index *index, const takt_trace *trace
 enum {
     TKT_LAUNCHES_NOTHING,
     TKT_LAUNCHES_WORK,
-    TKT_LAUNCHES_MARK
+    TKT_LAUNCHES_MARK,
+    TKT_LAUNCHES_PERHAPS /* a graph, of which the filter may leave out everything: none is missing
+                          */
 };
 
-/* A byte for each call of the trace: TKT_LAUNCHES_WORK or TKT_LAUNCHES_MARK if it should have
- * caused an activity of this filter. Calls that failed, copied nothing or were captured have
- * TKT_LAUNCHES_NOTHING. The caller frees the array; NULL without memory. */
+/* TKT_LAUNCHES_ for a call with this result of tkt_launched_by(), with a window's filter. */
+uint8_t tkt_must_launch(uint32_t launched, uint32_t filter);
+
+/* A byte for each call of the trace: the TKT_LAUNCHES_ of its name. Calls that failed, copied
+ * nothing or were captured have TKT_LAUNCHES_NOTHING. The caller frees the array; NULL without
+ * memory. */
 uint8_t *tkt_calls_that_launch(const takt_trace *trace, uint32_t filter);
 
 /* ======== Launches of graphs ======== */

@@ -239,7 +239,7 @@ static takt_status mark_missing(takt_trace *trace, uint32_t filter, takt_loss lo
             trace->losses[TAKT_LOSS_UNATTRIBUTED]++;
     }
     for (uint32_t i = 0; i < trace->calls.count; i++) {
-        if (launches[i] == TKT_LAUNCHES_NOTHING)
+        if (launches[i] == TKT_LAUNCHES_NOTHING || launches[i] == TKT_LAUNCHES_PERHAPS)
             continue;
         tkt_span_mark(tkt_call_span(trace, i), TAKT_SPAN_NO_ACTIVITY);
         missing++;

@@ -443,6 +443,19 @@ TEST_WITH(the_facts_name_the_backend, use_first_device, NULL)
     assert_true(facts->device_resolution_ns > 0);
 }
 
+/* Without kernels nobody knows whether a graph has anything to record: it lacks nothing. */
+TEST_WITH(a_graph_of_which_a_filter_leaves_nothing_is_no_loss, use_first_device, NULL)
+{
+    static const uint32_t modes[] = {TAKT_MODE_TRACE, TAKT_MODE_SUMMARY};
+    for (size_t i = 0; i < 2; i++) {
+        takt_profiler *profiler = start_in_foreground(
+            (takt_profiler_options){.filter = TAKT_TIMING_MEMCPY, .mode = modes[i]});
+        run_graph();
+        stop_profiler(profiler);
+        assert_no_losses(last_trace);
+    }
+}
+
 /* What was not recorded is no idle time. */
 TEST_WITH(a_filter_is_named_with_the_backend, use_first_device, NULL)
 {
