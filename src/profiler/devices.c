@@ -369,8 +369,9 @@ void tkt_devices_fill_memory(const tkt_clock_fit *fit, const takt_trace *trace,
     memory->pool_used_bytes = end.begin_pool_used_bytes;
     if (memory->pool_used_bytes > memory->pool_bytes) /* the pool's size could not be stored */
         memory->pool_used_bytes = memory->pool_bytes;
-    totals->peak_bytes = end.peak_bytes;
-    totals->peak_ns = end.peak_time;
+    bool is_highest = totals->window_peak_bytes > end.peak_bytes; /* with memory from before */
+    totals->peak_bytes = is_highest ? totals->window_peak_bytes : end.peak_bytes;
+    totals->peak_ns = is_highest ? totals->window_peak_ns : end.peak_time;
     totals->allocations = end.allocations;
     totals->frees = end.frees;
     totals->unmatched_frees = end.unmatched_frees;

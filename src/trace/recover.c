@@ -218,14 +218,25 @@ static void fill_losses(const tkt_recovery *r, const cycles *from, takt_trace *t
     }
 }
 
+/* The sums of what devices did are not in the file, so a summary says that it lacks them. */
+static uint32_t add_backend(const cycles *from, bool has_spans, takt_trace *trace)
+{
+    char text[TKT_BACKEND_SIZE + 32];
+    const char *kept = from->last.backend;
+    if (!kept[0] || strcmp(kept, "none") == 0)
+        return tkt_trace_string_of(trace, "none");
+    snprintf(text, sizeof text, "%.*s%s", (int)TKT_BACKEND_SIZE, kept,
+             has_spans ? "" : TKT_BACKEND_WITHOUT "activities");
+    return tkt_trace_string_of(trace, text);
+}
+
 static takt_status fill_facts(const tkt_recovery *r, const cycles *from,
                               const tkt_seal_window *window, takt_trace *trace)
 {
-    char clock[sizeof r->head.clock + 1] = "", backend[sizeof from->last.backend + 1] = "";
+    char clock[sizeof r->head.clock + 1] = "";
     memcpy(clock, r->head.clock, sizeof r->head.clock);
-    memcpy(backend, from->last.backend, sizeof from->last.backend);
     trace->name = tkt_trace_string(trace, r->run.bytes ? r->run.bytes : "", r->run.size);
-    trace->backend = tkt_trace_string_of(trace, backend[0] ? backend : "none");
+    trace->backend = add_backend(from, window->with_spans, trace);
     trace->clock = tkt_trace_string_of(trace, clock);
     if (trace->name == TKT_STRTAB_FULL || trace->backend == TKT_STRTAB_FULL ||
         trace->clock == TKT_STRTAB_FULL)

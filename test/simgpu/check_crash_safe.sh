@@ -8,9 +8,10 @@ unset TAKT_SIM_SCRIPT
 export LD_LIBRARY_PATH=$build/simgpu/13 TAKT_CUPTI_LIBRARY=$build/simgpu/13/libcupti.so.13
 export TAKT_SIM='kernel.advance=30us; memcpy.DtoH=7us'
 
+mode=trace
 # die HOW: leaves $scratch/HOW.json of calls, activities and losses.
 die() {
-    echo "profiling: {name: sim, active: 0, warmup: 0, wait: 0, max_memory: 1 MiB}
+    echo "profiling: {name: sim, active: 0, warmup: 0, wait: 0, max_memory: 1 MiB, mode: $mode}
 reports: []
 output: {directory: $scratch/$1, traces: [perfetto], crash_safe: true}" >"$scratch/$1.yaml"
     TAKT_CONFIG=$scratch/$1.yaml timeout 600 "$build/test/simgpu/prog_simulation" "$1" \
@@ -53,4 +54,11 @@ done
 "$takt" report --activities "$scratch/launching-kill.pftrace" | grep -q 'kernel advance' ||
     fail "the kernel has no name"
 [ "$(value launching-kill 'info["backend"]' | cut -c1-5)" = CUPTI ] || fail "no backend"
+
+# The sums of a summary are the program's, and gone with it: the report does not call devices idle.
+rm -rf "$scratch/_exit"
+mode=summary
+{ die _exit; } 2>/dev/null
+value _exit 'info["backend"]' | grep -q ', without activities$' ||
+    fail "a summary calls devices idle: $(value _exit 'info["backend"]')"
 finish "what devices did survives"

@@ -31,11 +31,16 @@ static takt_profiler *start_in_foreground(takt_profiler_options options)
 
 static CUcontext contexts[2];
 static CUmodule module;
+static CUdeviceptr from_before; /* on the second device */
+
+#define BYTES_BEFORE (8u << 20)
 
 static int set_up_device(void **state)
 {
     (void)state;
     use_devices("devices=2; kernel=1us; memcpy=3us; memset=2us", contexts, 2, &module);
+    check(cuCtxSetCurrent(contexts[1]));
+    check(cuMemAlloc_v2(&from_before, BYTES_BEFORE));
     return 0;
 }
 
@@ -732,6 +737,22 @@ TEST_WITH(memory_of_a_device_at_any_time, use_first_device, NULL)
     assert_int_equal(takt_memory_query("cuda:7", &now), TAKT_NOT_FOUND);
     assert_int_equal(takt_memory_query("cuda:", &now), TAKT_NOT_FOUND);
     assert_int_equal(takt_memory_query("cuda:0x", &now), TAKT_NOT_FOUND);
+}
+
+/* Only its free tells of memory that was allocated before Takt collected. */
+TEST_WITH(memory_from_before_counts_in_the_peak, use_first_device, NULL)
+{
+    CUdeviceptr memory;
+    takt_profiler *profiler = start_in_foreground((takt_profiler_options){0});
+    check(cuCtxSetCurrent(contexts[1]));
+    check(cuMemAlloc_v2(&memory, 1000));
+    check(cuMemFree_v2(from_before));
+    check(cuMemFree_v2(memory));
+    stop_profiler(profiler);
+    assert_int_equal(last_trace->device_memory.count, 1);
+    const tkt_memory_totals *totals = &last_trace->device_memory.items[0].totals;
+    assert_true(totals->window_peak_bytes >= BYTES_BEFORE + 1000);
+    assert_true(totals->peak_bytes >= totals->window_peak_bytes);
 }
 
 TEST_MAIN(set_up_device, NULL)
