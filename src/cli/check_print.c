@@ -21,11 +21,11 @@ static const char *shown(char out[TKT_VALUE_SIZE], tkt_cell_type type, double nu
     return out;
 }
 
-/* Runs by turns are compared with their neighbours: if the machine's speed changes, that may say the
- * opposite of the two numbers. */
-static bool disagrees(double a, double b, double change)
+/* The change is the median over pairs: of neighbouring runs, or of one run's steps with another's.
+ * Its sign may be another than that of the difference of the two numbers. */
+static const char *of_pairs(double a, double b, double change)
 {
-    return (b - a) * change < 0;
+    return (b - a) * change < 0 ? " in the median pair" : "";
 }
 
 /* Prints such as "median call 1.000ms in A and 1.100ms in B, +100.000us (+10.00%, +9.10% ..
@@ -37,7 +37,7 @@ static void print_answer(const char *what, double a, double b, double change, do
 
     printf("%s call %s in A and %s in B, %s%s (%s", what, shown(texts[0], TKT_CELL_LENGTH, a),
            shown(texts[1], TKT_CELL_LENGTH, b), shown(texts[2], TKT_CELL_SHIFT, change),
-           disagrees(a, b, change) ? " between neighbouring runs" : "", shown(texts[3], TKT_CELL_GROWTH, cli_percent(change, base)));
+           of_pairs(a, b, change), shown(texts[3], TKT_CELL_GROWTH, cli_percent(change, base)));
     if (!isnan(noise->low_ns))
         printf(", %s .. %s", shown(texts[4], TKT_CELL_GROWTH, cli_percent(noise->low_ns, base)),
                shown(texts[5], TKT_CELL_GROWTH, cli_percent(noise->high_ns, base)));
