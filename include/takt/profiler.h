@@ -117,7 +117,8 @@ typedef struct takt_profiler_options {
     void         *user;              /* passed to on_trace */
     uint64_t      max_memory_bytes;  /* for recorded events of the process, and as much again for
                                       * events of CUDA devices; 0: 256 MiB */
-    uint32_t      level;             /* finest level of scopes to record; 0: TAKT_LEVEL_NORMAL */
+    uint32_t      level;             /* finest level of scopes to record, unless another profiler
+                                      * records finer ones meanwhile; 0: TAKT_LEVEL_NORMAL */
     bool          synchronize;       /* wait for all devices before each step boundary */
     bool          with_flops;        /* show declared work in tables */
     takt_choice   background;        /* seal and export on a background thread; off: inside
@@ -204,7 +205,9 @@ TAKT_API takt_status takt_profiler_create(const takt_profiler_options *options,
                                           takt_profiler **out);
 
 /* Begins step 0. TAKT_BAD_STATE if the profiler already runs, or in a child process that was forked
- * while anything was recorded. TAKT_IO_ERROR if crash_safe is set and the file cannot be reserved;
+ * while anything was recorded. While another profiler records a summary, cycles of this one that
+ * want a summary are not recorded: the log says so, and takt_profiler_stop() returns
+ * TAKT_BAD_STATE. TAKT_IO_ERROR if crash_safe is set and the file cannot be reserved;
  * the log says why, and nothing is recorded. */
 TAKT_API takt_status takt_profiler_start(takt_profiler *profiler);
 

@@ -41,7 +41,8 @@ TAKT_API takt_status takt_trace_open(const char *path, takt_trace **out, takt_er
 TAKT_API takt_status takt_trace_recover(const char *path, takt_trace **out, takt_error *error);
 
 /* takt_trace_retain() adds an owner to a borrowed trace and returns the same trace. Each retain
- * needs one takt_trace_release(); the last release frees the trace. Any thread. */
+ * needs one takt_trace_release(); the last release frees the trace. Any thread. Both ignore NULL;
+ * the other functions that take a trace need one. */
 TAKT_API const takt_trace *takt_trace_retain(const takt_trace *trace);
 TAKT_API void takt_trace_release(const takt_trace *trace);
 
