@@ -1,6 +1,7 @@
 /* Each node of the call tree has an owner: the operation to which its time and its launches belong.
- * The owner is the innermost node around it that declares work. Without one, it is the outermost
- * activity of the host. Parents have smaller numbers, so one pass finds all owners. */
+ * The owner is the innermost node around it that declares work, or is an activity of the host.
+ * Inside of declared work only copies and sets are operations of their own, as on devices. Parents
+ * have smaller numbers, so one pass finds all owners. */
 #include "summary/ops.h"
 
 #include "summary/device.h"
@@ -26,9 +27,13 @@ static bool has_work(const tkt_node *node)
     return node->flops > 0 || node->bytes > 0;
 }
 
-static bool is_activity(const takt_trace *trace, const tkt_node *node)
+/* True if the node is an operation within `above`, the owner of its parent. */
+static bool is_operation(const adding *a, const tkt_node *node, uint32_t above)
 {
-    return trace->sites.items[node->site].kind == TAKT_SITE_ACTIVITY;
+    const tkt_trace_site *site = &a->trace->sites.items[node->site];
+    bool is_activity = site->kind == TAKT_SITE_ACTIVITY;
+    return has_work(node) || (is_activity && ((site->filter & COPIES) || above == 0 ||
+                                              !has_work(&a->fold->items[above])));
 }
 
 /* False for a call outside of scopes, also if nested in another call: no scope gets its time. */
@@ -44,8 +49,7 @@ static void find_owners(adding *a)
     for (uint32_t i = 1; i < a->fold->count; i++) {
         const tkt_node *node = &a->fold->items[i];
         uint32_t above = a->owner[node->parent];
-        bool is_own = has_work(node) || (above == 0 && is_activity(a->trace, node));
-        a->owner[i] = is_own ? i : above;
+        a->owner[i] = is_operation(a, node, above) ? i : above;
         a->self_ns[a->owner[i]] += node->stats.self_ns;
         if (is_in_scope(a, i))
             a->ops->host_ns += node->stats.self_ns;

@@ -394,6 +394,42 @@ TEST(reports_equal_their_golden_files)
     takt_trace_release(trace);
 }
 
+static uint32_t build_host_activity(takt_trace *trace, const char *name, uint32_t filter)
+{
+    uint32_t site = build_site_of(trace, name, TAKT_SITE_ACTIVITY, "cpu");
+    trace->sites.items[site].filter = filter;
+    return site;
+}
+
+/* loop 300 us, with a copy of 100 us; a copy of 50 us; solve 400 us, which declares work, with a
+ * set of 30 us and a loop of 60 us. */
+TEST(copies_of_the_host_are_operations_wherever_they_are)
+{
+    takt_trace *trace = build_begin(2000 * US);
+    build_track(trace, "main");
+    uint64_t t = 1000 * US;
+    uint32_t loop = build_host_activity(trace, "loop", TAKT_TIMING_KERNEL);
+    uint32_t copy = build_host_activity(trace, "copy", TAKT_TIMING_MEMCPY);
+    uint32_t set = build_host_activity(trace, "set", TAKT_TIMING_MEMSET);
+    uint32_t outer = build_span(trace, 0, loop, TKT_NO_SPAN, t, t + 300 * US);
+    build_span(trace, 0, copy, outer, t + 100 * US, t + 200 * US);
+    build_span(trace, 0, copy, TKT_NO_SPAN, t + 300 * US, t + 350 * US);
+    uint32_t solve =
+        build_span(trace, 0, build_site(trace, "solve"), TKT_NO_SPAN, t + 400 * US, t + 800 * US);
+    build_span(trace, 0, set, solve, t + 400 * US, t + 430 * US);
+    build_span(trace, 0, loop, solve, t + 500 * US, t + 560 * US);
+    build_work(trace, solve, 1e6, 0);
+    build_end(trace);
+    json_t *json = report_json(trace, "ops", NULL);
+    assert_int_equal(row_count(json), 4);
+    assert_op(row_of(json, "operation", "loop"), "kernel", "host", 1, 200);
+    assert_op(row_of(json, "operation", "copy"), "memcpy", "host", 2, 150);
+    assert_op(row_of(json, "operation", "solve"), "scope", "host", 1, 370);
+    assert_op(row_of(json, "operation", "set"), "memset", "host", 1, 30);
+    json_decref(json);
+    takt_trace_release(trace);
+}
+
 /* A tree may hold nodes that were made and never used. */
 TEST(what_never_ran_has_no_row)
 {

@@ -55,19 +55,25 @@ SELECT name, n AS count, coalesce(100.0 * total_ns / sum(total_ns) OVER (), 0) A
        limited_by
 FROM timed LEFT JOIN shape USING (name) ORDER BY total_ns DESC, first;
 
--- The operation that a path's time counts for: the innermost enclosing scope with declared work, or
--- else an activity of the host.
+-- The operation that a path's time counts for: the innermost enclosing scope with declared work or
+-- activity of the host. Within declared work only copies and sets are operations of their own.
 CREATE VIEW operation_of_path AS
 WITH RECURSIVE node AS (
     SELECT path AS id, total(flops) > 0 OR total(bytes) > 0 AS has_work
     FROM spans WHERE path IS NOT NULL GROUP BY path
-), down(path, owner) AS (
-    SELECT id, CASE WHEN has_work OR activity_kind IS NOT NULL THEN id END
-    FROM paths LEFT JOIN node USING (id) WHERE parent IS NULL
+), place AS (
+    SELECT id, parent, coalesce(has_work, 0) AS has_work, activity_kind IS NOT NULL AS is_activity,
+           coalesce(activity_kind IN ('memcpy', 'memset'), 0) AS is_copy
+    FROM paths LEFT JOIN node USING (id)
+), down(path, owner, is_in_work) AS (
+    SELECT id, CASE WHEN has_work OR is_activity THEN id END, has_work
+    FROM place WHERE parent IS NULL
     UNION ALL
-    SELECT p.id, CASE WHEN has_work OR (owner IS NULL AND activity_kind IS NOT NULL) THEN p.id
-                      ELSE owner END
-    FROM down JOIN paths p ON p.parent = down.path LEFT JOIN node ON node.id = p.id
+    SELECT p.id, CASE WHEN has_work OR is_copy OR (is_activity AND NOT is_in_work) THEN p.id
+                      ELSE owner END,
+           CASE WHEN has_work OR is_copy OR (is_activity AND NOT is_in_work) THEN has_work
+                ELSE is_in_work END
+    FROM down JOIN place p ON p.parent = down.path
 )
 SELECT path, owner FROM down;
 
