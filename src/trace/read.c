@@ -271,6 +271,23 @@ static takt_status bound_clocks(takt_trace *trace)
     return status;
 }
 
+/* Records of memory arrive late if CUPTI still holds their buffer, so a stream's peaks may be too
+ * high. Here the events are in order. */
+static void find_peaks(takt_trace *trace)
+{
+    for (size_t i = 0; i < trace->device_memory.count; i++) {
+        tkt_device_memory *memory = &trace->device_memory.items[i], found = {0};
+        for (size_t k = 0; k < trace->memory_events.count; k++) {
+            const tkt_memory_event *event = &trace->memory_events.items[k];
+            if (event->device == memory->device && !tkt_memory_is_host(event))
+                tkt_device_memory_add(&found, event);
+        }
+        memory->totals.window_peak_ns = found.totals.window_peak_ns;
+        memory->totals.window_peak_bytes =
+            memory->totals.window_begin_bytes + found.totals.window_peak_bytes;
+    }
+}
+
 static takt_status finish_stream(takt_trace *trace)
 {
     bool is_settled = (trace->stream & TKT_PF_STREAM_SETTLED) != 0;
@@ -326,6 +343,8 @@ static takt_status finish(tkt_read *read, uint64_t cut_bytes)
         tkt_read_no_memory(read);
     else
         set_ending(read, &stated);
+    if (trace->stream && trace->facts.has_spans)
+        find_peaks(trace);
     trace->stream = 0; /* from now on a trace like any other */
     return read->status;
 }
