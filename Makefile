@@ -236,7 +236,7 @@ rare := $(filter-out $(hot), \
         read_fold read_run recover recover_log recover_parts resolve run seal_fold skew) \
     $(addprefix export/,chrome_head export folded perfetto_facts perfetto_names perfetto_phases \
         perfetto_rows tensorboard) \
-    $(addprefix summary/,activities arguments compile counters memory phases tasks \
+    $(addprefix summary/,activities arguments compile counters memory ops phases tasks \
         threads waits)))
 smallest := $(if $(shell $(CC) -Oz -E -x c /dev/null 2>/dev/null && echo yes),-Oz,-Os)
 ifeq ($(origin CFLAGS)$(SAN),file)

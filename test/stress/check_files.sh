@@ -119,8 +119,14 @@ print(facts["rank"], facts["world_size"])')" = "6 0" ] || fail "ranks: takt info
 # The ranks of a job share the folder of their launcher's time, though they begin in other seconds; the
 # next job has its own.
 enter shared
+# A job without ancestors: one that turns a minute old between two ranks would divide them.
 job() {
-    (for rank in 0 1; do RANK=$rank WORLD_SIZE=2 run 0 run 'job-{time}' && sleep 1.1; done)
+    rm -f "$scratch/done"
+    (launcher=$BASHPID
+     (while kill -0 "$launcher" 2>/dev/null; do sleep 0.05; done
+      for rank in 0 1; do RANK=$rank WORLD_SIZE=2 run 0 run 'job-{time}' && sleep 1.1; done
+      : >"$scratch/done") &)
+    until [ -e "$scratch/done" ]; do sleep 0.1; done
 }
 job && job
 [ "$(find . -name 'job-*' | wc -l)" = 2 ] || fail "ranks: $(find . -name '*.pftrace')"
