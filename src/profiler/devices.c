@@ -12,8 +12,6 @@
 #include "record/control.h"
 #include "trace/devices.h"
 
-#include <string.h>
-
 #define LEAST_BYTES (UINT64_C(1) << 20) /* for buffers of some threads, and activities */
 #define FOLD_MS     25u
 
@@ -254,9 +252,8 @@ static bool has_allocations(const takt_trace *trace)
     bool has = false;
     for (size_t i = 0; i < trace->sites.count; i++) {
         const tkt_trace_site *site = &trace->sites.items[i];
-        const char *name = tkt_trace_text(trace, site->name);
         has |= site->kind == TAKT_SITE_CALL &&
-               (strstr(name, "Alloc") || strstr(name, "Free") || strstr(name, "Malloc"));
+               tkt_call_changes_memory(tkt_trace_text(trace, site->name));
     }
     return has;
 }

@@ -80,16 +80,19 @@ bool tkt_call_waits(const char *name)
     return strstr(name, "Synchronize") != NULL;
 }
 
-bool tkt_call_allocates(const char *name)
+bool tkt_call_changes_memory(const char *name)
 {
     static const char *const begins[] = {"cudaMalloc", "cudaFree",  "cudaHostAlloc",
                                          "cuMemAlloc", "cuMemFree", "cuMemHostAlloc"};
-    if (strstr(name, "Async"))
-        return false;
     for (size_t i = 0; i < sizeof begins / sizeof *begins; i++)
         if (strncmp(name, begins[i], strlen(begins[i])) == 0)
             return true;
     return false;
+}
+
+bool tkt_call_allocates(const char *name)
+{
+    return tkt_call_changes_memory(name) && !strstr(name, "Async");
 }
 
 bool tkt_call_loads(const char *name)

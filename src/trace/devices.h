@@ -90,7 +90,10 @@ uint32_t tkt_launched_by(const char *name);
 /* True for the name of a call that waits for a device: cudaDeviceSynchronize, cuStreamSynchronize, ... */
 bool tkt_call_waits(const char *name);
 
-/* True for the name of a call that allocates or frees memory, except from pools, which is cheap. */
+/* True for the name of a call that allocates or frees memory. */
+bool tkt_call_changes_memory(const char *name);
+
+/* The same, except from pools, which is cheap. */
 bool tkt_call_allocates(const char *name);
 
 /* True for the name of a call that loads, links or compiles code: see class_of() of
@@ -317,8 +320,7 @@ enum {
     TKT_LAUNCHES_NOTHING,
     TKT_LAUNCHES_WORK,
     TKT_LAUNCHES_MARK,
-    TKT_LAUNCHES_PERHAPS /* a graph, of which the filter may leave out everything: none is missing
-                          */
+    TKT_LAUNCHES_PERHAPS /* a graph of which the filter may leave everything out: nothing lacks */
 };
 
 /* TKT_LAUNCHES_ for a call with this result of tkt_launched_by(), with a window's filter. */
