@@ -4,6 +4,7 @@
 #include "cli/compare.h"
 
 #include "report/table.h"
+#include "trace/model.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -211,8 +212,7 @@ static bool look_for_process(cli_side *side, const takt_facts *facts)
 
 static void look_at_rank(cli_side *side, const takt_facts *facts)
 {
-    bool has_rank = facts->rank > 0 || facts->world_size > 1;
-    if (!has_rank)
+    if (!tkt_has_rank(facts))
         return;
     if (side->ranks == CLI_NO_RANKS)
         side->rank = facts->rank;

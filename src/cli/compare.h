@@ -242,11 +242,11 @@ typedef enum cli_fact_kind {
 } cli_fact_kind;
 
 /* Ranks of a side's traces. */
-typedef enum cli_ranks {
+typedef enum cli_rank_kind {
     CLI_NO_RANKS,
     CLI_ONE_RANK,
     CLI_MANY_RANKS
-} cli_ranks;
+} cli_rank_kind;
 
 /* Facts about a side's traces, which are released after counting. */
 typedef struct cli_side {
@@ -266,7 +266,7 @@ typedef struct cli_side {
     takt_trace *trace;  /* the only one, if it stays open; otherwise NULL */
     TKT_ARRAY_OF(takt_facts) recordings; /* of the runs read so far: only process and cycle */
     uint32_t twin;      /* process id of two runs that are cycles of one process; 0: none */
-    cli_ranks  ranks;
+    cli_rank_kind ranks;
     uint32_t   rank;    /* the first run's */
     unsigned   varies;  /* bits 1 << CLI_FACT_...: facts in which the runs disagree */
 } cli_side;
