@@ -238,7 +238,9 @@ rare := $(filter-out $(hot), \
         perfetto_rows tensorboard) \
     $(addprefix summary/,activities arguments compile counters memory ops phases tasks \
         threads waits)))
-smallest := $(if $(shell $(CC) -Oz -E -x c /dev/null 2>/dev/null && echo yes),-Oz,-Os)
+understood = $(shell $(CC) -Werror $(1) -c -x c /dev/null -o /dev/null 2>/dev/null && echo $(1))
+smallest := $(or $(call understood,-Oz),-Os) $(call understood,-fno-caller-saves \
+    -fno-inline-functions-called-once -fno-move-loop-invariants -fno-tree-loop-im)
 ifeq ($(origin CFLAGS)$(SAN),file)
   $(filter-out $(call objects,$(hot) $(rare)),$(lib_objects)): private CFLAGS += -Os
   $(call objects,$(rare)): private CFLAGS += $(smallest)

@@ -145,18 +145,14 @@ takt_status tkt_window_describe(const tkt_window *window, takt_trace *trace)
 /* Seals the content of the logs. */
 static takt_status seal_logs(const tkt_window *window, takt_trace **out)
 {
-    const tkt_seal_window request = {
-        .begin_ticks = window->begin_ticks,
-        .end_ticks = window->end_ticks,
-        .last_correlation =
-            window->devices.is_on ? tkt_devices_last_correlation(&window->devices) : 0,
-        .fit = window->fit,
-        .with_spans = (window->wish.modes & TKT_KEEP) != 0,
-        .with_fold = (window->wish.modes & TKT_FOLD) != 0,
-        .folds = window->folds.items,
-        .fold_count = window->folds.count,
-        .device_fold = window->devices.fold,
-    };
+    tkt_seal_window request = tkt_window_bounds(window, true);
+    if (window->devices.is_on)
+        request.last_correlation = tkt_devices_last_correlation(&window->devices);
+    request.with_spans = (window->wish.modes & TKT_KEEP) != 0;
+    request.with_fold = (window->wish.modes & TKT_FOLD) != 0;
+    request.folds = window->folds.items;
+    request.fold_count = window->folds.count;
+    request.device_fold = window->devices.fold;
     return tkt_seal(&request, out);
 }
 

@@ -212,6 +212,8 @@ static void free_window(tkt_window *window)
     for (size_t i = 0; i < window->folds.count; i++)
         tkt_fold_fini(&window->folds.items[i]);
     TKT_ARRAY_FREE(&window->folds);
+    TKT_ARRAY_FREE(&window->begin_places.logs);
+    TKT_ARRAY_FREE(&window->end_places.logs);
     tkt_devices_fini(&window->devices);
     tkt_mutex_fini(&window->snapshots);
     tkt_free(window);
@@ -232,6 +234,21 @@ static void prepare_fold(const tkt_window *window)
     fold_from(window, tkt_ticks());
     for (tkt_thread_log *log = tkt_log_first(); log; log = tkt_log_next(log))
         tkt_log_fold_reset(log);
+}
+
+static void note_places(const tkt_window *window, tkt_seal_places *places)
+{
+    if (window->wish.modes & TKT_KEEP)
+        tkt_seal_note_places(places);
+}
+
+/* The window begins now. */
+static void begin_now(tkt_window *window)
+{
+    note_places(window, &window->begin_places);
+    window->begin_ticks = tkt_ticks();
+    if (window->wish.modes & TKT_FOLD)
+        fold_from(window, window->begin_ticks);
 }
 
 /* ---- The most memory at once ----------------------------------------------------------------- */
@@ -279,9 +296,7 @@ static bool enlist(tkt_window *window)
         windows = window;
         window->kept_ticks = tkt_ticks(); /* records are kept from here; the window begins ... */
         apply_wishes();
-        window->begin_ticks = tkt_ticks(); /* ... once recording is on */
-        if (folds)
-            fold_from(window, window->begin_ticks);
+        begin_now(window); /* ... once recording is on */
     }
     tkt_mutex_unlock(&session_lock);
     return !is_taken;
@@ -295,9 +310,7 @@ static void begin_devices(tkt_window *window)
     if (window->wish.modes & TKT_FOLD)
         prepare_fold(window);
     mark_memory(window);
-    window->begin_ticks = tkt_ticks();
-    if (window->wish.modes & TKT_FOLD)
-        fold_from(window, window->begin_ticks);
+    begin_now(window);
     tkt_mutex_unlock(&session_lock);
     tkt_devices_began(&window->devices, &window->wish);
     tkt_session_release_devices();
@@ -355,6 +368,7 @@ void tkt_window_end(tkt_window *window, uint64_t ticks)
         take_folds(window, ticks);
         tkt_devices_take(&window->devices);
     }
+    note_places(window, &window->end_places);
     window->is_ended = true;
     apply_wishes();
     tkt_mutex_unlock(&session_lock);
@@ -430,9 +444,16 @@ void tkt_window_close(tkt_window *window)
     free_window(window);
 }
 
-uint64_t tkt_window_begin_ticks(const tkt_window *window)
+tkt_seal_window tkt_window_bounds(const tkt_window *window, bool has_ended)
 {
-    return window->begin_ticks;
+    tkt_seal_window bounds = {.begin_ticks = window->begin_ticks,
+                              .begin_places = &window->begin_places,
+                              .fit = window->fit};
+    if (has_ended) {
+        bounds.end_ticks = window->end_ticks;
+        bounds.end_places = &window->end_places;
+    }
+    return bounds;
 }
 
 const tkt_clock_fit *tkt_window_fit(const tkt_window *window)

@@ -11,6 +11,7 @@
 #include "record/mapping.h"
 #include "trace/devices.h"
 #include "trace/model.h"
+#include "trace/seal.h"
 
 #include <takt/activity.h>
 
@@ -96,7 +97,8 @@ bool tkt_session_is_alone(const tkt_window *window);
 /* Frees the activities that no window needs any more. */
 void tkt_session_release_devices(void);
 
-uint64_t tkt_window_begin_ticks(const tkt_window *window);
+/* The begin of the window and its clock, for a request to seal it; if it has ended, its end. */
+tkt_seal_window tkt_window_bounds(const tkt_window *window, bool has_ended);
 const tkt_clock_fit *tkt_window_fit(const tkt_window *window);
 
 /* ======== Devices of a window ======== */
@@ -192,6 +194,8 @@ struct tkt_window {
     bool             is_ended;
     uint64_t         begin_ticks;
     uint64_t         end_ticks;
+    tkt_seal_places  begin_places; /* of the logs; only if events are kept */
+    tkt_seal_places  end_places;
     uint64_t         kept_ticks; /* first moment whose records are kept: begin_ticks, or later once
                                   * released */
     bool             was_released;

@@ -312,6 +312,9 @@ typedef struct tkt_log_view {
 takt_status tkt_log_view_open(tkt_thread_log *log, uint64_t from_ticks, tkt_log_view *view);
 void tkt_log_view_close(tkt_thread_log *log, tkt_log_view *view);
 
+/* The end of what its thread has written. */
+const takt_record *tkt_log_cursor(tkt_thread_log *log);
+
 /* Returns chunks that became full before `ticks` to the pool. */
 void tkt_log_release(tkt_thread_log *log, uint64_t ticks);
 

@@ -152,6 +152,15 @@ void tkt_log_view_close(tkt_thread_log *log, tkt_log_view *view)
     tkt_free(view->frames);
 }
 
+const takt_record *tkt_log_cursor(tkt_thread_log *log)
+{
+    tkt_log_place place;
+    uint64_t was = tkt_busy_lock(&log->lock);
+    tkt_log_locate(log, &place);
+    tkt_busy_unlock(&log->lock, was);
+    return place.cursor;
+}
+
 void tkt_log_release(tkt_thread_log *log, uint64_t ticks)
 {
     uint64_t was = tkt_busy_lock(&log->lock);

@@ -47,6 +47,7 @@ typedef struct nest {
     bool has_begun;                   /* forward: a span ended after the window's begin */
     bool is_unfinished;               /* the spans being placed are open scopes of the stack */
     bool is_before;                   /* backward: the rest was recorded before the window */
+    bool is_outside;                  /* backward: the slot is not between the window's places */
 } nest;
 
 static bool is_in_window(const nest *n, const tkt_slot_span *span)
@@ -320,11 +321,13 @@ static void place_event(nest *n, const takt_record *slot)
     if (n->is_before)
         return;
     if (kind >= TKT_SLOT_ARG_INT && kind <= TKT_SLOT_ARG_STRING) {
-        add_arg(n, slot, (tkt_arg_type)(kind - TKT_SLOT_ARG_INT));
+        if (!n->is_outside)
+            add_arg(n, slot, (tkt_arg_type)(kind - TKT_SLOT_ARG_INT));
         return;
     }
     if (kind == TKT_SLOT_WORK) {
-        add_work(n, slot);
+        if (!n->is_outside)
+            add_work(n, slot);
         return;
     }
     if (kind == TKT_SLOT_CALL) {
@@ -347,17 +350,47 @@ static void place_event(nest *n, const takt_record *slot)
         add_flow(n, slot);
 }
 
-static void place_segment(nest *n, const tkt_segment *segment)
+static void place_slots(nest *n, const takt_record *first, const takt_record *end)
 {
     tkt_slot_span span;
-    for (const takt_record *slot = segment->end; slot-- > segment->first;) {
+    for (const takt_record *slot = end; slot-- > first;) {
         if (!tkt_slot_read_span(slot, &span))
             place_event(n, slot);
         else if (n->count > 0 && is_in_window(n, &span))
             place(n, &span);
         else if (span.end <= n->sealing->window->begin_ticks)
-            n->is_before = true; /* arguments and work have no times of their own */
+            n->is_before = true; /* a recovered log does not know the window's places */
     }
+}
+
+static bool has_place(const tkt_segment *segment, const takt_record *place)
+{
+    return place && place >= segment->first && place <= segment->end;
+}
+
+static void place_segment(nest *n, const tkt_segment *segment)
+{
+    const takt_record *end = segment->end;
+    if (has_place(segment, n->run->window_end)) {
+        place_slots(n, n->run->window_end, end);
+        n->is_outside = false;
+        end = n->run->window_end;
+    }
+    if (has_place(segment, n->run->window_begin)) {
+        place_slots(n, n->run->window_begin, end);
+        n->is_outside = true;
+        end = n->run->window_begin;
+    }
+    place_slots(n, segment->first, end);
+}
+
+/* Without the window's end in this run, all of it was written before. */
+static bool is_end_in_run(const nest *n)
+{
+    for (size_t i = 0; i < n->run->segments.count; i++)
+        if (has_place(&n->run->segments.items[i], n->run->window_end))
+            return true;
+    return false;
 }
 
 static void place_all(nest *n)
@@ -369,6 +402,7 @@ static void place_all(nest *n)
             place(n, &span);
     }
     n->is_unfinished = false;
+    n->is_outside = is_end_in_run(n);
     for (size_t i = n->run->segments.count; i-- > 0;)
         place_segment(n, &n->run->segments.items[i]);
 }

@@ -201,11 +201,11 @@ static void split_part(tkt_sealing *sealing, tkt_run *run, const tkt_log_part *p
     add_segment(sealing, run, first, end);
 }
 
-/* Seals a log from part `part` on, without the first `sealed_count` slots of that part. */
-static void seal_view(tkt_sealing *sealing, const tkt_log_view *view, size_t part,
+/* Seals a log's slots, without the first `sealed_count` of part `part` and the parts before. `run`
+ * has the window's places. */
+static void seal_view(tkt_sealing *sealing, const tkt_log_view *view, tkt_run run, size_t part,
                       uint32_t sealed_count)
 {
-    tkt_run run = {0};
     for (size_t i = part; i < view->parts.count; i++, sealed_count = 0)
         split_part(sealing, &run, &view->parts.items[i], sealed_count);
     run.frames = view->frames;
@@ -214,38 +214,42 @@ static void seal_view(tkt_sealing *sealing, const tkt_log_view *view, size_t par
     TKT_ARRAY_FREE(&run.segments);
 }
 
-/* The part in which the last slice ended, and how many of its slots the slice sealed. 0 and 0 if
- * the log no longer has that part. */
-static size_t find_place(const tkt_sealing *sealing, const tkt_log_view *view, uint32_t number,
-                         uint32_t *sealed_count)
+/* The log's place and its part, or NULL and 0 if there is none, or if the log no longer has it. */
+static const takt_record *find_place(const tkt_seal_places *places, uint32_t number,
+                                     const tkt_log_view *view, size_t *part)
 {
-    const tkt_seal_places *places = sealing->window->places;
-    *sealed_count = 0;
+    *part = 0;
     if (!places || number >= places->logs.count)
-        return 0;
+        return NULL;
     const tkt_seal_place *place = &places->logs.items[number];
     for (size_t i = 0; i < view->parts.count; i++) {
-        const tkt_log_part *part = &view->parts.items[i];
-        if (part->slots != place->slots || part->begun_ticks != place->begun_ticks)
+        const tkt_log_part *at = &view->parts.items[i];
+        if (place->cursor < at->slots || place->cursor > at->slots + at->count ||
+            at->begun_ticks > place->ticks)
             continue;
-        *sealed_count = place->count;
-        return i;
+        *part = i;
+        return place->cursor;
     }
-    return 0;
+    return NULL;
 }
 
-static void note_place(tkt_sealing *sealing, const tkt_log_view *view, uint32_t number)
+/* False without memory. */
+static bool set_place(tkt_seal_places *places, uint32_t number, const takt_record *cursor)
 {
-    const tkt_log_part *last = &view->parts.items[view->parts.count - 1];
-    while (sealing->places.count <= number) {
-        tkt_seal_place *added = TKT_ARRAY_ADD(&sealing->places);
-        if (!added) {
-            sealing->is_out_of_memory = true;
-            return;
-        }
+    while (places->logs.count <= number) {
+        tkt_seal_place *added = TKT_ARRAY_ADD(&places->logs);
+        if (!added)
+            return false;
         *added = (tkt_seal_place){0};
     }
-    sealing->places.items[number] = (tkt_seal_place){last->slots, last->begun_ticks, last->count};
+    places->logs.items[number] = (tkt_seal_place){cursor, tkt_ticks()};
+    return true;
+}
+
+void tkt_seal_note_places(tkt_seal_places *places)
+{
+    for (tkt_thread_log *log = tkt_log_first(); log; log = tkt_log_next(log))
+        set_place(places, log->number, tkt_log_cursor(log));
 }
 
 static takt_status seal_log(tkt_sealing *sealing, tkt_thread_log *log)
@@ -258,11 +262,16 @@ static takt_status seal_log(tkt_sealing *sealing, tkt_thread_log *log)
     takt_status status = tkt_log_view_open(log, from, &view);
     if (status != TAKT_OK)
         return status;
-    uint32_t sealed_count;
-    size_t part = find_place(sealing, &view, log->number, &sealed_count);
-    seal_view(sealing, &view, part, sealed_count);
-    if (window->places)
-        note_place(sealing, &view, log->number);
+    size_t part;
+    tkt_run run = {0};
+    run.window_begin = find_place(window->begin_places, log->number, &view, &part);
+    run.window_end = find_place(window->end_places, log->number, &view, &part);
+    const takt_record *sealed = find_place(window->places, log->number, &view, &part);
+    seal_view(sealing, &view, run, part,
+              sealed ? (uint32_t)(sealed - view.parts.items[part].slots) : 0);
+    const tkt_log_part *last = &view.parts.items[view.parts.count - 1];
+    if (window->places && !set_place(&sealing->places, log->number, last->slots + last->count))
+        sealing->is_out_of_memory = true;
     tkt_log_view_close(log, &view);
     return sealing->is_out_of_memory ? TAKT_NO_MEMORY : TAKT_OK;
 }
@@ -272,7 +281,7 @@ static takt_status seal_all(tkt_sealing *sealing)
     const tkt_seal_source *source = sealing->window->source;
     takt_status status = TAKT_OK;
     for (size_t i = 0; source && i < source->views.count; i++)
-        seal_view(sealing, &source->views.items[i], 0, 0);
+        seal_view(sealing, &source->views.items[i], (tkt_run){0}, 0, 0);
     for (tkt_thread_log *log = source ? NULL : tkt_log_first(); log && status == TAKT_OK;
          log = tkt_log_next(log))
         status = seal_log(sealing, log);
@@ -281,20 +290,10 @@ static takt_status seal_all(tkt_sealing *sealing)
     return status;
 }
 
-static void keep_places(tkt_sealing *sealing, tkt_seal_places *places)
-{
-    TKT_ARRAY_FREE(&places->logs);
-    places->logs.items = sealing->places.items;
-    places->logs.count = sealing->places.count;
-    places->logs.capacity = sealing->places.capacity;
-    sealing->places.items = NULL;
-    sealing->places.count = sealing->places.capacity = 0;
-}
-
 takt_status tkt_seal(const tkt_seal_window *window, takt_trace **out)
 {
-    tkt_sealing sealing = {.window = window};
     uint64_t now = tkt_ticks();
+    tkt_sealing sealing = {.window = window, .places.ticks = now};
     takt_status status = tkt_trace_create(&sealing.trace);
     if (status != TAKT_OK)
         return status;
@@ -311,10 +310,11 @@ takt_status tkt_seal(const tkt_seal_window *window, takt_trace **out)
     tkt_stacks_fini(&sealing.known_stacks);
     TKT_ARRAY_FREE(&sealing.sites);
     if (status == TAKT_OK && window->places) {
-        keep_places(&sealing, window->places);
-        window->places->ticks = now;
+        tkt_seal_places before = *window->places;
+        *window->places = sealing.places;
+        sealing.places = before;
     }
-    TKT_ARRAY_FREE(&sealing.places);
+    TKT_ARRAY_FREE(&sealing.places.logs);
     if (status == TAKT_OK)
         *out = sealing.trace;
     else

@@ -16,30 +16,33 @@
 
 /* ======== Sealing ======== */
 
-/* The end of the last slice in one log: the log's last chunk at that time, and how many of its
- * slots the slice sealed. Slices go by published slots, not by times: a thread may be suspended
- * between reading its clock and publishing the event. */
+/* How far a log was written at one moment. The place is gone if its chunk was begun anew later. */
 typedef struct tkt_seal_place {
-    const takt_record *slots; /* of that chunk; NULL: nothing is sealed yet */
-    uint64_t           begun_ticks;
-    uint32_t           count;
+    const takt_record *cursor; /* NULL: there was no such log */
+    uint64_t           ticks;  /* the moment */
 } tkt_seal_place;
 
-/* Starts as {0}. */
+/* The places of all logs. Starts as {0}. */
 typedef struct tkt_seal_places {
     TKT_ARRAY_OF(tkt_seal_place) logs; /* by the log's number */
     uint64_t ticks; /* of the last slice; chunks that were full before are no longer needed */
 } tkt_seal_places;
 
-/* The window to seal. Spans that cross its ends are cut there and marked. */
+/* Notes the places as of now. A log for which there is no memory has none. */
+void tkt_seal_note_places(tkt_seal_places *places);
+
+/* The window to seal. Spans that cross its ends are cut there and marked. Arguments and declared
+ * work have no time: they belong to the window if they were written between its two places. */
 typedef struct tkt_seal_window {
     uint64_t      begin_ticks;
     uint64_t      end_ticks;
+    const tkt_seal_places *begin_places; /* NULL, or lacking a log: where its slots begin */
+    const tkt_seal_places *end_places;   /* ... or end */
     uint32_t      last_correlation; /* late_calls gets ids up to this one */
     tkt_clock_fit fit;
     bool          with_spans; /* make the full form */
-    tkt_seal_places *places;  /* seal a slice: events since the last slice, and open spans; updated
-                               * on success. NULL: seal everything */
+    tkt_seal_places *places;  /* seal a slice: what was published since the last slice, whatever
+                               * its time, and open spans; updated on success. NULL: seal all */
     bool          with_fold;  /* make the folded form from the next three */
     const tkt_fold *folds;    /* results of tkt_log_fold_take() for each log */
     size_t        fold_count;
@@ -102,6 +105,8 @@ typedef struct tkt_run {
     tkt_thread_mark   thread; /* with the last name that it was given */
     const takt_frame *frames; /* open at the end; outermost first */
     uint32_t          frame_count;
+    const takt_record *window_begin; /* the window's places in this log; NULL: unknown */
+    const takt_record *window_end;
 } tkt_run;
 
 /* The state of tkt_seal(). */
@@ -112,7 +117,7 @@ typedef struct tkt_sealing {
     tkt_map async_tracks; /* text id of the name -> track + 1 */
     tkt_map stacks;       /* recorded stack number << 1 | is_call -> trace stack + 1 */
     tkt_stacks known_stacks;
-    TKT_ARRAY_OF(tkt_seal_place) places; /* new places of a slice, by the log's number */
+    tkt_seal_places places; /* the new ones of a slice */
     bool    is_out_of_memory;
 } tkt_sealing;
 

@@ -11,19 +11,23 @@
 
 static test_traces traces;
 
+static takt_schedule schedule;
+
 static int tear_down(void **state)
 {
+    schedule = (takt_schedule){0};
     release_traces(&traces);
     return end_test(state);
 }
 
 static takt_profiler *profiler;
 
-/* Records two cycles of two steps, with two steps before each. `run` takes the steps. */
+/* Records two cycles of two steps, with two steps before each, or what `schedule` says. `run` takes
+ * the steps. */
 static void record(takt_mode mode, void (*run)(void))
 {
-    takt_profiler_options options =
-        options_for(&traces, (takt_schedule){.wait = 2, .active = 2, .repeat = 2});
+    takt_schedule usual = {.wait = 2, .active = 2, .repeat = 2};
+    takt_profiler_options options = options_for(&traces, schedule.active ? schedule : usual);
     options.mode = mode;
     options.background = TAKT_OFF;
     profiler = started(&options);
@@ -198,6 +202,28 @@ static void leave_scopes_open(void)
 TEST(scopes_that_windows_cut_count_in_each)
 {
     same_trees(leave_scopes_open);
+}
+
+/* Cycles without a wait. Declares work in a scope that is open around their steps and has no other
+ * scopes inside. */
+static void declare_work_between_steps(void)
+{
+    TAKT_SCOPE("run");
+    for (int i = 0; i < 8; i++) {
+        TAKT_WORK(10, 1);
+        pass_ns(5);
+        step();
+    }
+    TAKT_WORK(10, 1);
+}
+
+TEST(work_counts_in_the_cycle_in_which_it_was_declared)
+{
+    schedule = (takt_schedule){.active = 2, .repeat = 4};
+    same_trees(declare_work_between_steps);
+    assert_int_equal(traces.count, 8);
+    for (size_t i = 0; i < traces.count; i++)
+        assert_true(AT(traces.items[i], "run")->flops == 20);
 }
 
 /* ---- Several threads in a log ---------------------------------------------------------------- */

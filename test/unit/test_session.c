@@ -118,6 +118,36 @@ TEST(a_span_that_reaches_over_an_end_is_cut_and_marked)
 
 /* ---- Summaries ------------------------------------------------------------------------------- */
 
+static void declare(unsigned times)
+{
+    for (unsigned i = 0; i < times; i++) {
+        TAKT_WORK(1, 2);
+        TAKT_ARG("round", i);
+    }
+}
+
+/* Neither has a time; and nothing else ends in the scope, which is open all the while. */
+TEST(work_and_arguments_belong_to_the_window_in_which_they_were_given)
+{
+    tkt_window *around = open_window(TKT_KEEP | TKT_ARGUMENTS);
+    takt_begin("open");
+    declare(MANY);
+    tkt_window *window = open_window(TKT_KEEP | TKT_ARGUMENTS);
+    declare(5);
+    end_window(window);
+    declare(MANY);
+    takt_trace *trace = seal_window(window);
+    const tkt_track *track = &trace->tracks.items[0];
+    assert_int_equal(track->spans.count, 1);
+    assert_int_equal(track->args.count, 5);
+    assert_true(track->works.count == 1 && track->works.items[0].flops == 5);
+    takt_trace_release(trace);
+    takt_end();
+    trace = end_and_seal(around);
+    assert_true(trace->tracks.items[0].works.items[0].flops == 5 + 2 * MANY);
+    takt_trace_release(trace);
+}
+
 TEST(only_one_window_at_a_time_is_folded)
 {
     const tkt_wish wish = {.modes = TKT_FOLD, .mask = TAKT_NORMAL_BIT};
