@@ -156,13 +156,13 @@ void tkt_log_detach(void)
 {
     takt_thread_v1 *thread = &takt_thread_hot_v1;
     tkt_thread_log *log = thread->log;
-    if (!log)
-        return;
-    log->rest = thread->cursor;
-    log->rest_top = log->frames;
-    log->thread = NULL;
-    log->is_taken = false;
-    *thread = (takt_thread_v1)NO_LOG;
+    if (log) {
+        log->rest = thread->cursor;
+        log->rest_top = log->frames;
+        log->thread = NULL;
+        log->is_taken = false;
+        *thread = (takt_thread_v1)NO_LOG;
+    }
     if (!tkt_mapping())
         return;
     tkt_mapping_leave();
@@ -202,6 +202,7 @@ static tkt_thread_log *attach(takt_thread_v1 *thread)
     __atomic_store_n(&thread->cursor, log->rest, __ATOMIC_RELAXED);
     __atomic_store_n(&thread->top, log->frames, __ATOMIC_RELAXED);
     log->thread = thread;
+    log->unpushed = 0;
     if (log->rest == log->tail->slots)
         log->tail->thread = log->mark;
     tkt_mutex_unlock(&log->lock);

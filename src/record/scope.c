@@ -30,6 +30,14 @@ static void store_top(tkt_thread_log *log, takt_frame *top)
     __atomic_store_n(&log->thread->top, top, __ATOMIC_RELEASE);
 }
 
+/* Removes the frames from `depth` on. So the stack is not full, and BEGINs that found it full need no
+ * END any more. */
+static void pop(tkt_thread_log *log, uint32_t depth)
+{
+    store_top(log, &log->frames[depth]);
+    log->unpushed = 0;
+}
+
 /* Writes the frame at `depth` as a span up to `end`. Does not pop it. */
 static void write_span(tkt_thread_log *log, uint32_t depth, uint64_t end)
 {
@@ -74,7 +82,7 @@ void tkt_scope_unwind(tkt_thread_log *log, uint32_t depth, uint64_t now, tkt_mis
             let_tick_pass(frame->start);
         }
         write_span(log, top, now);
-        store_top(log, &log->frames[top]);
+        pop(log, top);
     }
 }
 
@@ -83,7 +91,7 @@ static void close_at(tkt_thread_log *log, uint32_t depth, uint64_t now)
 {
     tkt_scope_unwind(log, depth + 1, now, TKT_CLOSED_BY_ANOTHER);
     write_span(log, depth, now);
-    store_top(log, &log->frames[depth]);
+    pop(log, depth);
 }
 
 /* The return address into the program, in a function that the program calls. */
@@ -329,14 +337,14 @@ static TKT_APART void end_site_slow(takt_site *site)
         return;
     uint64_t now = tkt_ticks();
     uint32_t id = tkt_log_site(log, site);
-    if (id) {
-        uint32_t depth = find_open(log, tkt_site_get(id)->name_id);
-        if (depth < TKT_MAX_DEPTH) {
-            remember_begin(site, &log->frames[depth]);
-            close_at(log, depth, now);
-        } else {
-            end_unmatched(log, id);
-        }
+    uint32_t depth = TKT_MAX_DEPTH;
+    if (id && log->unpushed == 0)
+        depth = find_open(log, tkt_site_get(id)->name_id);
+    if (depth < TKT_MAX_DEPTH) {
+        remember_begin(site, &log->frames[depth]);
+        close_at(log, depth, now);
+    } else if (id) {
+        end_unmatched(log, id);
     }
     tkt_log_leave(log);
 }

@@ -2,10 +2,13 @@
  * with _exit() in the midst of it. */
 #include "base/clock.h"
 #include "base/file.h"
+#include "base/thread.h"
 #include "record/mapping.h"
 #include "support/test.h"
 #include "support/counters.h"
+#include "support/emulated.h"
 #include "support/memory_sink.h"
+#include "support/skip.h"
 #include "support/trace_build.h"
 #include "trace/model.h"
 
@@ -374,6 +377,79 @@ TEST(a_forked_child_leaves_the_file_alone)
     assert_int_equal(count(trace, "parent's", false), 10);
     assert_int_equal(count(trace, "around the fork", false), 1);
     assert_int_equal(trace->facts.span_count, 11);
+    done(trace);
+}
+
+static void *record_many(void *name)
+{
+    for (int i = 0; i < 20000; i++) {
+        takt_begin(name);
+        takt_end();
+    }
+    return NULL;
+}
+
+static void record_on_a_thread(char *name)
+{
+    pthread_t thread;
+    pthread_create(&thread, NULL, record_many, name);
+    pthread_join(thread, NULL);
+    while (!tkt_thread_is_only())
+        tkt_thread_pause_ms(1);
+}
+
+static void record_and_end(takt_profiler_options options, char *name)
+{
+    takt_profiler *profiler = start(options);
+    record_on_a_thread(name);
+    takt_profiler_stop(profiler);
+    takt_profiler_destroy(profiler);
+}
+
+/* The thread that forks has recorded nothing. Parent and child record at the same time. */
+static void fork_between(void)
+{
+    int begun[2];
+    char byte = 0;
+    const takt_profiler_options roomy = {.max_memory_bytes = 4u << 20};
+    record_and_end(roomy, "before");
+    if (pipe(begun) != 0)
+        _exit(1);
+    pid_t pid = fork();
+    if (pid == 0) {
+        takt_profiler *profiler = NULL;
+        takt_profiler_options options = TAKT_PROFILER_OPTIONS_INIT;
+        takt_profiler_create(&options, &profiler);
+        if (takt_profiler_start(profiler) != TAKT_OK || write(begun[1], "x", 1) != 1)
+            _exit(2);
+        record_on_a_thread("child's");
+        takt_profiler_stop(profiler);
+        _exit(count(takt_profiler_trace(profiler), "child's", false) == 20000 ? 0 : 3);
+    }
+    close(begun[1]);
+    if (read(begun[0], &byte, 1) != 1)
+        _exit(1);
+    start(roomy);
+    record_on_a_thread("parent's");
+    int status;
+    waitpid(pid, &status, 0);
+    if (status != 0)
+        _exit(1);
+    die();
+}
+
+TEST(a_forked_child_that_records_leaves_the_file_alone)
+{
+#ifdef __SANITIZE_THREAD__
+    SKIP_CASE("ThreadSanitizer runs a thread of its own");
+#endif
+    if (test_runner())
+        SKIP_CASE("the emulator runs a thread of its own");
+    in_child(fork_between);
+    takt_trace *trace = recover();
+    assert_int_equal(count(trace, "child's", false), 0);
+    assert_int_equal(count(trace, "parent's", false), 20000);
+    assert_int_equal(trace->facts.span_count, 20000);
     done(trace);
 }
 

@@ -4,6 +4,7 @@
 
 #include <takt/takt.h>
 
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -106,6 +107,71 @@ TEST(a_begin_without_an_end_is_named)
 
 /* Its begin is moved back by 2^33 ticks, some seconds, which is before the recording began. Taken
  * modulo 2^32 it would have ended there, too, and be missing. */
+/* Scopes of one name, each in the one before. */
+static void dive(unsigned depth)
+{
+    TAKT_BEGIN("deep");
+    if (depth > 1)
+        dive(depth - 1);
+    TAKT_END("deep");
+}
+
+static uint64_t duration_of_first(const takt_trace *trace)
+{
+    takt_span_info span = span_at(trace, 0);
+    return span.end_ns - span.begin_ns;
+}
+
+/* The ends come in the reverse order of the begins, those that were not recorded first. */
+TEST(ends_beyond_the_deepest_scope_leave_outer_ones_open)
+{
+    takt_profiler *profiler = start();
+    TAKT_BEGIN("deep");
+    dive(8300);
+    uint64_t until = takt_now_ns() + 20000000;
+    while (takt_now_ns() < until)
+        continue;
+    TAKT_END("deep");
+    takt_profiler_stop(profiler);
+    const takt_trace *trace = takt_profiler_trace(profiler);
+    assert_true(duration_of_first(trace) >= 20000000);
+    assert_int_equal(takt_trace_loss(trace, TAKT_LOSS_TOO_DEEP), 8301 - 8191);
+    assert_int_equal(takt_trace_loss(trace, TAKT_LOSS_MISMATCH), 0);
+    takt_profiler_destroy(profiler);
+}
+
+static void *begin_too_many(void *unused)
+{
+    for (int i = 0; i < 8300; i++)
+        takt_begin("never ended");
+    return unused;
+}
+
+static void *record_pairs(void *unused)
+{
+    for (int i = 0; i < 20; i++) {
+        takt_begin("pair");
+        takt_end();
+    }
+    return unused;
+}
+
+/* The second thread gets the log of the first one. */
+TEST(begins_that_found_a_full_stack_do_not_matter_to_the_next_thread)
+{
+    void *(*const runs[])(void *) = {begin_too_many, record_pairs};
+    takt_profiler *profiler = start();
+    for (int i = 0; i < 2; i++) {
+        pthread_t thread;
+        assert_int_equal(pthread_create(&thread, NULL, runs[i], NULL), 0);
+        pthread_join(thread, NULL);
+    }
+    takt_profiler_stop(profiler);
+    const takt_trace *trace = takt_profiler_trace(profiler);
+    assert_int_equal(takt_trace_loss(trace, TAKT_LOSS_MISMATCH), 8191); /* of the first thread */
+    takt_profiler_destroy(profiler);
+}
+
 TEST(a_block_of_over_32_bits_of_ticks_is_recorded)
 {
     static takt_site site = TAKT_SITE_AS(TAKT_SITE_SCOPE, TAKT_LEVEL_NORMAL, NULL, "long", NULL, 0);
