@@ -77,11 +77,13 @@ static bool counter_is_invariant(void)
 #define PAIR_ATTEMPTS      4
 #define ONE_NS_PER_TICK    (UINT64_C(1) << 32)
 #define MONOTONIC_GRAIN_NS 1.0
+#define NO_SLEEP_NS        INT64_C(1000000) /* no machine sleeps for less */
 
 typedef struct clock_pair {
     uint64_t ticks;
     uint64_t ns;
     uint64_t width_ticks; /* between the two counter readings */
+    int64_t  asleep_ns;   /* how long the machine has slept since it was started */
 } clock_pair;
 
 typedef uint64_t (*tick_reader)(void);
@@ -94,6 +96,13 @@ enum {
 
 static pthread_once_t first_once = PTHREAD_ONCE_INIT;
 static clock_pair first_pair; /* set by first_once */
+
+/* What fits begin with: first_pair, or one from after the machine's last sleep. A reader takes no
+ * lock, so a later pair does not overwrite the one before. */
+static _Atomic(const clock_pair *) fit_begin = &first_pair;
+static clock_pair later_pairs[8];
+static atomic_uint later_count;
+
 static pthread_once_t source_once = PTHREAD_ONCE_INIT;
 static atomic_int source; /* set by source_once; no longer changes when it is known */
 static _Atomic(tick_reader) fake_reader;
@@ -110,6 +119,19 @@ static uint64_t read_monotonic(void)
     return (uint64_t)read_clock(CLOCK_MONOTONIC);
 }
 
+/* CLOCK_MONOTONIC stands still while the machine sleeps, and CLOCK_BOOTTIME does not. If this thread
+ * has to wait between the two, the difference is too small: the largest is right. */
+static int64_t read_sleep(void)
+{
+    int64_t most = INT64_MIN;
+    for (int i = 0; i < PAIR_ATTEMPTS; i++) {
+        int64_t since_start = read_clock(CLOCK_BOOTTIME);
+        int64_t asleep = since_start - read_clock(CLOCK_MONOTONIC);
+        most = asleep > most ? asleep : most;
+    }
+    return most;
+}
+
 static clock_pair read_pair(void)
 {
     clock_pair best = {.width_ticks = UINT64_MAX};
@@ -118,8 +140,9 @@ static clock_pair read_pair(void)
         uint64_t ns = read_monotonic();
         uint64_t width = read_counter_in_order() - before;
         if (width < best.width_ticks)
-            best = (clock_pair){before + width / 2, ns, width};
+            best = (clock_pair){before + width / 2, ns, width, 0};
     }
+    best.asleep_ns = read_sleep();
     return best;
 }
 
@@ -221,14 +244,30 @@ static tkt_clock_fit line_through(clock_pair from, clock_pair to)
     };
 }
 
+static void begin_fits_at(clock_pair pair)
+{
+    clock_pair *later = &later_pairs[atomic_fetch_add(&later_count, 1) % 8];
+    *later = pair;
+    /* release: pairs with the acquire in tkt_clock_fit_now() */
+    atomic_store_explicit(&fit_begin, later, memory_order_release);
+}
+
+/* True if one line does not fit both: the machine slept, during which the counter may go on; or the
+ * counter was reset, after a sleep or because the machine moved to another host. */
+static bool have_parted(clock_pair from, clock_pair now)
+{
+    return now.asleep_ns - from.asleep_ns > NO_SLEEP_NS || (int64_t)(now.ticks - from.ticks) <= 0;
+}
+
 /* Once a recording; cold: the file is compiled for speed, but this for size. */
 __attribute__((cold)) static tkt_clock_fit fit_from(clock_pair from)
 {
     wait_until(from.ns + BASELINE_NS);
     clock_pair now = read_pair();
-    /* A counter that went back was reset: the machine slept, or moved to another host. Only the
-     * time since then can be fitted. */
-    return (int64_t)(now.ticks - from.ticks) > 0 ? line_through(from, now) : fit_from(now);
+    if (!have_parted(from, now))
+        return line_through(from, now);
+    begin_fits_at(now);
+    return fit_from(now);
 }
 
 tkt_clock_fit tkt_clock_fit_now(void)
@@ -238,20 +277,20 @@ tkt_clock_fit tkt_clock_fit_now(void)
     if (source_now() != SOURCE_COUNTER)
         return identity(MONOTONIC_GRAIN_NS);
     pthread_once(&first_once, take_first_pair); /* done already, unless a constructor calls */
-    return fit_from(first_pair);
+    /* acquire: pairs with the release in begin_fits_at() */
+    return fit_from(*atomic_load_explicit(&fit_begin, memory_order_acquire));
 }
 
 static _Atomic uint64_t last_rate;
-static _Atomic uint64_t rate_ticks; /* after the first pair; last_rate is good for so long */
+static _Atomic uint64_t rate_until; /* ticks up to which last_rate is good */
 
 static uint64_t make_rate(void)
 {
     tkt_clock_fit fit = tkt_clock_fit_now();
-    uint64_t baseline = fit.base_ticks - first_pair.ticks;
+    const clock_pair *begin = atomic_load_explicit(&fit_begin, memory_order_acquire);
     atomic_store_explicit(&last_rate, fit.ns_per_tick, memory_order_relaxed);
     /* release: pairs with the acquire in tkt_clock_rate() */
-    atomic_store_explicit(&rate_ticks, baseline < UINT64_MAX / 2 ? 2 * baseline : 0,
-                          memory_order_release);
+    atomic_store_explicit(&rate_until, 2 * fit.base_ticks - begin->ticks, memory_order_release);
     return fit.ns_per_tick;
 }
 
@@ -260,8 +299,7 @@ uint64_t tkt_clock_rate(uint64_t now_ticks)
     if (fake_now() || source_now() != SOURCE_COUNTER)
         return ONE_NS_PER_TICK;
     /* acquire: pairs with the release in make_rate() */
-    uint64_t until = atomic_load_explicit(&rate_ticks, memory_order_acquire);
-    if (until == 0 || now_ticks - first_pair.ticks >= until)
+    if (now_ticks >= atomic_load_explicit(&rate_until, memory_order_acquire))
         return make_rate();
     return atomic_load_explicit(&last_rate, memory_order_relaxed);
 }

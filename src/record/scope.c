@@ -30,8 +30,8 @@ static void store_top(tkt_thread_log *log, takt_frame *top)
     __atomic_store_n(&log->thread->top, top, __ATOMIC_RELEASE);
 }
 
-/* Removes the frames from `depth` on. So the stack is not full, and BEGINs that found it full need no
- * END any more. */
+/* Removes the frames from `depth` on. So the stack is not full, and BEGINs that found it full need
+ * no END any more. */
 static void pop(tkt_thread_log *log, uint32_t depth)
 {
     store_top(log, &log->frames[depth]);

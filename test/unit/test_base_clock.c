@@ -10,6 +10,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -34,6 +35,19 @@ static uint64_t clock_ns(clockid_t id)
 static uint64_t monotonic_ns(void)
 {
     return clock_ns(CLOCK_MONOTONIC);
+}
+
+/* Takes the place of the C library's. */
+static int64_t slept_ns;
+
+int clock_gettime(clockid_t id, struct timespec *now)
+{
+    int result = (int)syscall(SYS_clock_gettime, id, now);
+    if (id != CLOCK_MONOTONIC)
+        return result;
+    int64_t ns = now->tv_sec * 1000000000 + now->tv_nsec - slept_ns;
+    *now = (struct timespec){ns / 1000000000, ns % 1000000000};
+    return result;
 }
 
 static uint64_t random_word(uint64_t *seed)
@@ -90,6 +104,31 @@ static void the_rate_for_durations_is_that_of_a_fit(void **state)
     tkt_clock_fit fit = tkt_clock_fit_now();
     double difference = (double)tkt_clock_rate(tkt_ticks()) / (double)fit.ns_per_tick - 1;
     assert_true(difference < 1e-3 && difference > -1e-3); /* BEND_NS of five milliseconds is less */
+}
+
+/* As far as the clocks show: the counter goes on, CLOCK_MONOTONIC does not. After the first fit and
+ * rate that notice, others have a baseline again. */
+static void a_machine_that_slept_does_not_bend_later_fits(void **state)
+{
+    (void)state;
+    tkt_clock_fit before = tkt_clock_fit_now();
+    if (!tkt_clock_is_inline())
+        return; /* ticks are CLOCK_MONOTONIC then, which stands still, too */
+    uint64_t from = monotonic_ns();
+    while (monotonic_ns() < from + 50000000)
+        continue;
+    slept_ns += 50000000;
+    for (int i = 0; i < 2; i++) {
+        tkt_clock_fit fit = tkt_clock_fit_now();
+        uint64_t slack = (uint64_t)fit.uncertainty_ns + BEND_NS, now = monotonic_ns();
+        double change = (double)fit.ns_per_tick / (double)before.ns_per_tick - 1;
+        double most = 2 * (double)slack / 2e6; /* of a baseline of 2 ms */
+        assert_true(change < most && change > -most);
+        uint64_t ticks = tkt_ticks();
+        assert_in_range(tkt_clock_ns(&fit, ticks), now - slack, monotonic_ns() + slack);
+    }
+    double change = (double)tkt_clock_rate(tkt_ticks()) / (double)before.ns_per_tick - 1;
+    assert_true(change < 0.05 && change > -0.05);
 }
 
 static void a_fit_knows_how_far_off_it_may_be(void **state)
@@ -316,6 +355,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(a_fit_maps_ticks_to_clock_monotonic),
         cmocka_unit_test(a_fit_has_the_right_rate),
         cmocka_unit_test(the_rate_for_durations_is_that_of_a_fit),
+        cmocka_unit_test(a_machine_that_slept_does_not_bend_later_fits),
         cmocka_unit_test(a_fit_knows_how_far_off_it_may_be),
         cmocka_unit_test(the_residual_is_the_distance_from_clock_monotonic),
         cmocka_unit_test(the_inline_clock_is_the_same_clock),
