@@ -49,7 +49,7 @@ typedef struct api_domain {
 
 static api_domain domains[TKT_DOMAIN_RUNTIME + 1];
 static _Atomic(void (*)(const tkt_cuda_call *)) call_hook;
-static _Atomic(uint32_t) last_correlation;
+static _Atomic(uint64_t) last_call;
 static _Atomic(bool) is_paused;        /* only remember ids */
 static _Atomic(bool) has_graphs;       /* a graph was launched while callbacks were on */
 static _Atomic(uint64_t) switches = 1; /* how often callbacks were switched */
@@ -60,9 +60,14 @@ void tkt_cuda_on_call(void (*on_call)(const tkt_cuda_call *call))
     atomic_store_explicit(&call_hook, on_call, memory_order_release);
 }
 
+uint64_t tkt_cuda_last_call(void)
+{
+    return atomic_load_explicit(&last_call, memory_order_relaxed);
+}
+
 uint32_t tkt_cuda_last_correlation(void)
 {
-    return atomic_load_explicit(&last_correlation, memory_order_relaxed);
+    return (uint32_t)tkt_cuda_last_call();
 }
 
 void tkt_callback_pause(bool pause)
@@ -80,19 +85,28 @@ void tkt_callback_forget(void)
     tkt_cuda_on_call(NULL);
 }
 
-/* Keeps the highest id. Ids grow, but threads arrive here in any order, and ids may wrap around. */
+/* How many calls later than `call` the one with this id is; negative: earlier. */
+static int32_t distance(uint64_t call, uint32_t correlation)
+{
+    return (int32_t)(correlation - (uint32_t)call);
+}
+
+/* Keeps the highest id. Ids grow, but threads arrive here in any order, and ids wrap around. */
 static void remember_correlation(uint32_t correlation)
 {
-    uint32_t last = atomic_load_explicit(&last_correlation, memory_order_relaxed);
-    while ((int32_t)(correlation - last) > 0 &&
-           !atomic_compare_exchange_weak_explicit(&last_correlation, &last, correlation,
+    uint64_t last = tkt_cuda_last_call();
+    int32_t later;
+    while ((later = distance(last, correlation)) > 0 &&
+           !atomic_compare_exchange_weak_explicit(&last_call, &last, last + (uint32_t)later,
                                                   memory_order_relaxed, memory_order_relaxed))
         ;
 }
 
 void tkt_callback_continue_from(uint32_t correlation)
 {
-    atomic_store_explicit(&last_correlation, correlation, memory_order_relaxed);
+    uint64_t last = tkt_cuda_last_call();
+    last += (uint64_t)(int64_t)distance(last, correlation);
+    atomic_store_explicit(&last_call, last, memory_order_relaxed);
 }
 
 void tkt_callback_report(const tkt_cuda_call *call)

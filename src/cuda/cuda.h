@@ -125,8 +125,10 @@ tkt_cuda_status tkt_cuda_status_now(void);
  * be wrong: see docs/cuda.md. */
 bool tkt_cuda_are_graphs_unsure(void);
 
-/* The highest correlation id so far. */
+/* The highest correlation id so far. Ids wrap around, the number of the call goes on: its low 32
+ * bits are the id. */
 uint32_t tkt_cuda_last_correlation(void);
+uint64_t tkt_cuda_last_call(void);
 
 /* Waits on the calling thread until all devices with a live context are idle; initialises none.
  * Returns TAKT_BAD_STATE, without waiting for all, while a stream is known to be captured. */

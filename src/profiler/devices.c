@@ -171,11 +171,11 @@ void tkt_devices_begin(tkt_device_part *part, const tkt_wish *wish)
 void tkt_devices_began(tkt_device_part *part, const tkt_wish *wish)
 {
     part->losses = losses_now();
-    part->first_correlation = tkt_cuda_last_correlation();
-    part->last_correlation = UINT32_MAX; /* until the part ends */
+    part->first_call = tkt_cuda_last_call();
+    part->last_call = UINT64_MAX; /* until the part ends */
     if (!(wish->modes & TKT_FOLD))
         return;
-    if (tkt_device_fold_create(part->position, part->first_correlation, wish->devices,
+    if (tkt_device_fold_create(part->position, (uint32_t)part->first_call, wish->devices,
                                &part->fold) != TAKT_OK)
         return;
     if (wish->whole_graphs)
@@ -187,17 +187,27 @@ void tkt_devices_end(tkt_device_part *part)
 {
     if (!part->is_on)
         return;
-    __atomic_store_n(&part->last_correlation, tkt_cuda_last_correlation(), __ATOMIC_RELAXED);
+    __atomic_store_n(&part->last_call, tkt_cuda_last_call(), __ATOMIC_RELAXED);
     stop_folder(part);
+}
+
+uint32_t tkt_devices_first_correlation(const tkt_device_part *part)
+{
+    uint64_t last = __atomic_load_n(&part->last_call, __ATOMIC_RELAXED);
+    if (last == UINT64_MAX)
+        last = tkt_cuda_last_call();
+    return (uint32_t)(last - part->first_call > TKT_CALLS_BACK ? last - TKT_CALLS_BACK
+                                                               : part->first_call);
 }
 
 /* Without a call since the window began there can be no activity. If activities arrive all the
  * same, CUPTI does not call back. */
 uint32_t tkt_devices_last_correlation(const tkt_device_part *part)
 {
-    if (tkt_cuda_last_correlation() == part->first_correlation)
+    if (tkt_cuda_last_call() == part->first_call)
         return TKT_NO_CALL_HEARD;
-    return __atomic_load_n(&part->last_correlation, __ATOMIC_RELAXED);
+    uint64_t last = __atomic_load_n(&part->last_call, __ATOMIC_RELAXED);
+    return last == UINT64_MAX ? TKT_ANY_LATER_CALL : (uint32_t)last;
 }
 
 void tkt_devices_take(tkt_device_part *part)
@@ -213,7 +223,7 @@ static tkt_join join_of(const tkt_device_part *part, const tkt_join *join)
 {
     tkt_join mine = *join;
     mine.position = part->position;
-    mine.first_correlation = part->first_correlation;
+    mine.first_correlation = tkt_devices_first_correlation(part);
     mine.last_correlation = tkt_devices_last_correlation(part);
     return mine;
 }

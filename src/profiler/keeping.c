@@ -160,7 +160,7 @@ void tkt_keeping_begin(tkt_cycle *cycle, const tkt_window *window)
         .world_size = options->world_size,
         .run = owns_run(cycle->options) ? run_number : 0,
         .devices = window->wish.devices,
-        .first_correlation = window->devices.first_correlation,
+        .first_correlation = tkt_devices_first_correlation(&window->devices),
         .whole_graphs = window->wish.whole_graphs,
         .begin_ticks = window->begin_ticks,
         .fit = window->fit,

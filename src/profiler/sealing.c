@@ -256,7 +256,7 @@ static takt_status fill_phases(const tkt_window *window, takt_trace *trace)
     const tkt_phase_window what = {
         .begin_ns = tkt_clock_ns(&window->fit, window->begin_ticks),
         .end_ns = tkt_clock_ns(&window->fit, window->end_ticks),
-        .first_correlation = window->devices.first_correlation,
+        .first_correlation = tkt_devices_first_correlation(&window->devices),
         .last_correlation = tkt_devices_last_correlation(&window->devices),
     };
     return tkt_phases_fill(trace, &what);

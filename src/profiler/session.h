@@ -111,8 +111,8 @@ typedef struct tkt_device_part {
     uint64_t         position; /* position in the store, atomic: earlier activities are not
                                 * needed */
     uint64_t         began_ticks;
-    uint32_t         first_correlation;
-    uint32_t         last_correlation;
+    uint64_t first_call;     /* tkt_cuda_last_call() at its begin */
+    uint64_t last_call;      /* and at its end, atomic; UINT64_MAX before */
     tkt_cuda_losses  losses; /* the counts at its begin */
     tkt_device_fold *fold;   /* NULL: activities are kept one by one, or not at all */
     struct tkt_device_folder *folder; /* the thread that folds */
@@ -173,7 +173,8 @@ void tkt_devices_fill_memory(const tkt_clock_fit *fit, const takt_trace *trace,
                              uint64_t begin_bytes, tkt_device_memory *memory);
 void tkt_devices_ask_memory(const takt_trace *trace, tkt_device_memory *memory);
 
-/* Returns the highest correlation id of the window. */
+/* Return the ids that limit the window, as in tkt_join. */
+uint32_t tkt_devices_first_correlation(const tkt_device_part *part);
 uint32_t tkt_devices_last_correlation(const tkt_device_part *part);
 
 void tkt_devices_fini(tkt_device_part *part);

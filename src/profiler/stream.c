@@ -102,8 +102,7 @@ static void write_facts(tkt_stream *stream, bool is_urgent)
 static takt_status seal_slice(tkt_stream *stream, uint64_t end_ticks, takt_trace **out)
 {
     tkt_seal_window request = tkt_window_bounds(stream->window, end_ticks != 0);
-    if (end_ticks == 0)
-        request.end_ticks = tkt_ticks() + FAR_TICKS;
+    request.end_ticks = end_ticks ? end_ticks : tkt_ticks() + FAR_TICKS;
     request.with_spans = true;
     request.places = &stream->places;
     takt_trace *slice;

@@ -22,6 +22,7 @@ typedef struct taking {
     tkt_store *store;
     tkt_clock_map map;
     tkt_records records; /* of events */
+    uint32_t first_correlation; /* as in tkt_join */
     uint32_t last_correlation;
     uint64_t until_ns; /* end of the recording; far away before that */
     uint32_t *shapes;  /* index in the store -> index in the trace + 1 */
@@ -34,11 +35,11 @@ static bool is_in_window(const taking *t, uint64_t time_ns)
 
 static bool is_ours(const taking *t, const tkt_stored_activity *from)
 {
-    if (from->correlation != 0 && from->correlation <= t->window->devices.first_correlation)
+    if (from->correlation != 0 && !tkt_is_later_call(from->correlation, t->first_correlation))
         return false; /* the work of an earlier window goes on */
     if (from->correlation == 0 || t->last_correlation == TKT_NO_CALL_HEARD)
         return is_in_window(t, tkt_clock_map_ns(&t->map, from->begin));
-    return from->correlation <= t->last_correlation;
+    return tkt_is_call_until(from->correlation, t->last_correlation);
 }
 
 /* ---- From the store's terms to the file's ---------------------------------------------------- */
@@ -243,6 +244,7 @@ void tkt_stream_take_devices(tkt_stream_file *to, const tkt_window *window, bool
                 .batch = &to->batch,
                 .window = window,
                 .store = tkt_store_get(),
+                .first_correlation = tkt_devices_first_correlation(&window->devices),
                 .last_correlation = tkt_devices_last_correlation(&window->devices),
                 .until_ns = is_last ? to->trace->facts.end_ns : UINT64_MAX};
     if (!window->devices.is_on)

@@ -146,8 +146,8 @@ static void save(takt_profiler *profiler, takt_action next, uint64_t now)
         return;
     const takt_profiler_options *given = &profiler->options.given;
     tkt_compile_collect(given->compile_traces, given->compile_trace_count, cycle->begun_ns);
-    tkt_stream_end(cycle->stream, now);
     tkt_window_end(profiler->window, now);
+    tkt_stream_end(cycle->stream, now); /* its last slice needs to know where the window ends */
     tkt_keeping_end(cycle, now);
     cycle->window = profiler->window;
     cycle->all_steps = profiler->all_steps;

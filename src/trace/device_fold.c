@@ -128,8 +128,10 @@ void tkt_device_fold_calls(tkt_device_fold *sums, uint32_t log, const tkt_folded
 {
     for (size_t i = 0; i < calls->count; i++) {
         const tkt_folded_call *call = &calls->items[i];
-        if (call->correlation <= sums->first_correlation)
+        if (!tkt_is_later_call(call->correlation, sums->first_correlation))
             continue;
+        if (call->correlation - sums->first_correlation > TKT_CALLS_BACK)
+            sums->first_correlation = call->correlation - TKT_CALLS_BACK;
         uint32_t launched = launched_at(sums, call->site);
         uint8_t missing = tkt_must_launch(launched, sums->filter);
         count_missing(sums, missing, 1);
@@ -228,7 +230,7 @@ static void note_arrival(tkt_device_fold *sums, recent_call *call)
 
 void tkt_device_fold_forget(tkt_device_fold *sums, uint32_t last_correlation, uint32_t newest)
 {
-    uint32_t count = newest > last_correlation ? newest - last_correlation : 0;
+    uint32_t count = tkt_is_call_until(newest, last_correlation) ? 0 : newest - last_correlation;
     for (uint32_t i = 1; i <= count && i <= RECENT_CALLS; i++) {
         recent_call *call = find_call(sums, last_correlation + i);
         if (call)
@@ -325,7 +327,8 @@ static void add_activity(tkt_device_fold *sums, tkt_store *store, const tkt_stor
 {
     const tkt_shape *shape = &store->shapes.items[from->shape];
     uint32_t id = from->correlation; /* 0: launched by the device */
-    if (id != 0 && (id <= sums->first_correlation || id > last_correlation))
+    if (id != 0 && !(tkt_is_later_call(id, sums->first_correlation) &&
+                     tkt_is_call_until(id, last_correlation)))
         return;
     if (from->graph && id != 0 && sums->whole_graphs && from->end)
         add_node(sums, store, from);

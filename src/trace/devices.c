@@ -46,10 +46,12 @@ static void find_work(join *j)
     for (const tkt_store_chunk *chunk = j->store->first; chunk; chunk = chunk->next) {
         for (uint32_t i = 0; i < chunk->count; i++) {
             const tkt_stored_activity *item = &chunk->items[i];
-            if (item->correlation == 0 || item->correlation > j->what->last_correlation)
+            if (item->correlation == 0 ||
+                !tkt_is_call_until(item->correlation, j->what->last_correlation))
                 continue;
             until = item->end > until ? item->end : until;
-            if (item->correlation <= j->what->first_correlation && item->end > until_before)
+            if (!tkt_is_later_call(item->correlation, j->what->first_correlation) &&
+                item->end > until_before)
                 until_before = item->end;
         }
     }
@@ -75,12 +77,11 @@ static bool is_ours(join *j, uint32_t call, const tkt_stored_activity *from)
         return !(tkt_span_flags(tkt_call_span(j->trace, call)) & TAKT_SPAN_BEGUN_BEFORE);
     if (id == 0)
         return is_in_work(j, tkt_clock_map_ns(&j->map, from->begin));
-    if (id <= j->what->first_correlation)
+    if (!tkt_is_later_call(id, j->what->first_correlation))
         return false; /* the work of an earlier window goes on */
     if (j->what->last_correlation == TKT_NO_CALL_HEARD)
         return is_in_window(j, tkt_clock_map_ns(&j->map, from->begin));
-    return id <= j->what->last_correlation &&
-           !tkt_call_is_late(j->trace, id);
+    return tkt_is_call_until(id, j->what->last_correlation) && !tkt_call_is_late(j->trace, id);
 }
 
 /* ---- From the store's terms to the trace's --------------------------------------------------- */
@@ -192,9 +193,10 @@ static void note_earlier(join *j, const tkt_stored_activity *from)
 {
     uint64_t begin_ns = tkt_clock_map_ns(&j->map, from->begin);
     uint64_t end_ns = begin_ns + (from->end - from->begin);
-    if (from->correlation == 0 || from->correlation > j->what->first_correlation ||
-        tkt_stored_loss(from) || from->device >= j->trace->devices.count ||
-        !is_time(begin_ns, end_ns) || begin_ns >= j->end_ns || end_ns <= j->begin_ns)
+    if (from->correlation == 0 ||
+        tkt_is_later_call(from->correlation, j->what->first_correlation) || tkt_stored_loss(from) ||
+        from->device >= j->trace->devices.count || !is_time(begin_ns, end_ns) ||
+        begin_ns >= j->end_ns || end_ns <= j->begin_ns)
         return;
     tkt_device *device = &j->trace->devices.items[from->device];
     end_ns = end_ns < j->end_ns ? end_ns : j->end_ns;

@@ -29,6 +29,28 @@
 
 /* ======== Calls ======== */
 
+/* Correlation ids count up and wrap around: of two ids, the later one is up to 2^31 after the
+ * other. The upper half of tkt_calls_heard() does not matter. */
+static inline bool tkt_is_later_call(uint32_t correlation, uint64_t than)
+{
+    return (int32_t)(correlation - (uint32_t)than) > 0;
+}
+
+/* The last id of a window that goes on. TKT_NO_CALL_HEARD is the same if Takt saw no calls: then
+ * the begin of an activity decides. */
+#define TKT_ANY_LATER_CALL UINT32_MAX
+#define TKT_NO_CALL_HEARD  (UINT32_MAX - 1)
+
+/* False for ids after the window's last one. */
+static inline bool tkt_is_call_until(uint32_t correlation, uint32_t last)
+{
+    return last >= TKT_NO_CALL_HEARD || !tkt_is_later_call(correlation, last);
+}
+
+/* A window that goes on for longer than half of all ids has a later first id, this far back: no
+ * device is so far behind. */
+#define TKT_CALLS_BACK (UINT32_C(1) << 30)
+
 /* A lookup visits at most this many calls with equal low bits, or calls nested in each other. The
  * limit keeps crafted files from making the reader slow. */
 #define TKT_MOST_EQUAL_CALLS 64
@@ -191,9 +213,6 @@ typedef struct tkt_join {
     tkt_clock_fit fit;
 } tkt_join;
 
-/* `last_correlation` if Takt saw no calls: then the begin of an activity decides. */
-#define TKT_NO_CALL_HEARD (UINT32_MAX - 1)
-
 typedef struct tkt_joined {
     uint64_t activities;    /* added to the trace */
     uint64_t unattributed;  /* of these, activities without a call; already in the trace's losses */
@@ -252,9 +271,9 @@ void tkt_device_fold_calls(tkt_device_fold *sums, uint32_t log, const tkt_folded
 void tkt_device_fold_forget(tkt_device_fold *sums, uint32_t last_correlation, uint32_t newest);
 
 /* Adds up the activities that have arrived since the last update. An activity whose call is not
- * known yet waits for the next update. Pass UINT32_MAX as `last_correlation` until the window has
- * ended; after that, the update skips later ids. Returns the position up to which the store may
- * release activities. Takes the store's lock. */
+ * known yet waits for the next update. Pass TKT_ANY_LATER_CALL as `last_correlation` until the
+ * window has ended; after that, the update skips later ids. Returns the position up to which the
+ * store may release activities. Takes the store's lock. */
 uint64_t tkt_device_fold_update(tkt_device_fold *sums, tkt_store *store, uint32_t last_correlation);
 
 /* Adds up, without a path, the activities that still wait for their calls. Takes the store's

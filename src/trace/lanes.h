@@ -2,17 +2,11 @@
 #ifndef TKT_TRACE_LANES_H
 #define TKT_TRACE_LANES_H
 
-#include "trace/model.h"
+#include "trace/devices.h"
 
 /* Devices count in ticks of up to 1024 ns, so a lane's time and a kernel's may each be one tick
  * off. Times of kernels also follow the host's clock in steps of 1000 ns, see cuda/clock.c. */
 #define TKT_LANE_TOLERANCE_NS 3100
-
-/* Call ids, and tkt_calls_heard(), wrap around. */
-static inline bool tkt_is_later_call(uint32_t correlation, uint64_t heard)
-{
-    return (int32_t)(correlation - (uint32_t)heard) > 0;
-}
 
 /* A kernel that ran on the lanes' device. */
 typedef struct tkt_lane_kernel {

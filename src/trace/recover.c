@@ -273,7 +273,7 @@ static takt_status join_devices(const tkt_recovery *r, const tkt_seal_window *wi
 {
     tkt_joined joined = {.missing = 0};
     const tkt_join how = {.first_correlation = from->first.first_correlation,
-                          .last_correlation = UINT32_MAX,
+                          .last_correlation = TKT_ANY_LATER_CALL,
                           .filter = from->last.devices,
                           .whole_graphs = from->last.whole_graphs != 0,
                           .begin_ticks = window->begin_ticks,
@@ -311,7 +311,7 @@ static takt_status make_trace(tkt_recovery *r, const cycles *from, takt_trace **
     const tkt_seal_window window = {
         .begin_ticks = from->first.begin_ticks,
         .end_ticks = end,
-        .last_correlation = UINT32_MAX,
+        .last_correlation = TKT_ANY_LATER_CALL,
         .fit = from->last.fit,
         .with_spans = has_spans,
         .with_fold = !has_spans,

@@ -162,8 +162,8 @@ static void note_late_call(tkt_sealing *sealing, const takt_record *slot)
 {
     tkt_slot_span span;
     uint32_t correlation = (uint32_t)slot->start;
-    if (correlation > sealing->window->last_correlation || !tkt_slot_read_span(slot + 1, &span) ||
-        span.begin <= sealing->window->end_ticks)
+    if (!tkt_is_call_until(correlation, sealing->window->last_correlation) ||
+        !tkt_slot_read_span(slot + 1, &span) || span.begin <= sealing->window->end_ticks)
         return;
     uint32_t *late = TKT_ARRAY_ADD(&sealing->trace->late_calls);
     if (late)

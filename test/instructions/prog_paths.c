@@ -322,7 +322,7 @@ static const struct path {
     {"timer_silent", run_silent_timer, 0, 229},
     {"memory_pair", run_memory, 0, 216},
     {"memory_pair_recorded", run_memory, TRACE | TKT_MEMORY, 574},
-    {"memory_pair_off", run_memory_without_totals, 0, 14},
+    {"memory_pair_off", run_memory_without_totals, 0, 15},
 };
 
 static void release(void)

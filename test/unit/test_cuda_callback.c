@@ -296,6 +296,7 @@ TEST(the_last_correlation_wraps_around)
         assert_int_equal(told_count, 1);
         assert_int_equal(tkt_cuda_last_correlation(), last[i]);
     }
+    assert_int_equal(tkt_cuda_last_call(), UINT64_C(1) << 32 | 3);
 }
 
 /* So that a window which ends in between knows that the id is its own. */

@@ -747,6 +747,72 @@ TEST(what_comes_early_waits)
     tkt_store_fini(&w.store);
 }
 
+/* Ids wrap around within the window. One activity is of an earlier call, one of a later one, and of
+ * one nobody knows the call. */
+TEST(ids_may_wrap_around)
+{
+    enum {
+        CALLS = 20,
+        FIRST = UINT32_MAX - 10
+    };
+    world w;
+    tkt_joined joined;
+    tkt_device_fold *sums;
+    begin(&w, TKT_KEEP | TKT_FOLD);
+    w.join.first_correlation = FIRST;
+    assert_int_equal(tkt_device_fold_create(0, FIRST, TAKT_TIMING_ALL, &sums), TAKT_OK);
+    for (uint32_t i = 1; i <= CALLS; i++) {
+        uint32_t id = FIRST + i;
+        uint64_t begin_ns = id ? call(launch, id, 5, 0) : 0;
+        if (id)
+            add(&w, "kernel", TAKT_TIMING_KERNEL, id, 0, 7, begin_ns + 10, begin_ns + 20);
+    }
+    end(&w, FIRST + CALLS + 1);
+    uint64_t late = fake_clock();
+    add(&w, "kernel", TAKT_TIMING_KERNEL, FIRST - 1, 0, 7, late, late + 1);
+    add(&w, "kernel", TAKT_TIMING_KERNEL, FIRST + CALLS + 1, 0, 7, late, late + 1);
+    add(&w, "kernel", TAKT_TIMING_KERNEL, FIRST + CALLS + 2, 0, 7, late, late + 1);
+    takt_trace *trace = seal(&w, &joined);
+    assert_int_equal(joined.activities, CALLS - 1 + 1);
+    assert_int_equal(joined.unattributed, 1);
+    assert_int_equal(joined.missing, 0);
+    takt_trace_release(trace);
+
+    trace = seal_folds(&w, sums);
+    assert_int_equal(tkt_device_fold_losses(sums).missing, 0);
+    assert_int_equal(tkt_device_fold_losses(sums).unattributed, 1);
+    uint64_t count = 0;
+    for (size_t i = 0; i < trace->node_activities.count; i++)
+        count += trace->node_activities.items[i].stats.count;
+    assert_int_equal(count, CALLS - 1 + 1);
+    tkt_device_fold_destroy(sums);
+    takt_trace_release(trace);
+    tkt_store_fini(&w.store);
+}
+
+/* The first id follows, so that it is never half of all ids away. */
+TEST(a_summary_may_go_on_for_longer_than_all_ids_last)
+{
+    world w;
+    tkt_device_fold *sums;
+    begin(&w, TKT_FOLD);
+    assert_int_equal(tkt_device_fold_create(0, 0, TAKT_TIMING_ALL, &sums), TAKT_OK);
+    for (uint64_t id = 1; id < UINT64_C(3) << 32; id += UINT32_C(1) << 28) {
+        call(launch, (uint32_t)id, 5, 0);
+        bring_calls(sums);
+        add(&w, "kernel", TAKT_TIMING_KERNEL, (uint32_t)id, 0, 7, 5, 15);
+        tkt_device_fold_update(sums, &w.store, TKT_ANY_LATER_CALL);
+        assert_int_equal(tkt_device_fold_losses(sums).missing, 0);
+    }
+    end(&w, 1);
+    takt_trace *trace = seal_folds(&w, sums);
+    assert_int_equal(trace->node_activities.count, 1);
+    assert_int_equal(trace->node_activities.items[0].stats.count, 48);
+    tkt_device_fold_destroy(sums);
+    takt_trace_release(trace);
+    tkt_store_fini(&w.store);
+}
+
 /* More launches than are put together at a time, with nodes that come in two rounds. */
 TEST(launches_of_graphs_are_added_up)
 {
