@@ -1,6 +1,8 @@
 /* Reading histograms. Writing is on the hot path, so it is in the header. */
 #include "base/histogram.h"
 
+#include <stdbool.h>
+
 uint64_t tkt_histogram_value(uint32_t bucket)
 {
     if (bucket >= TKT_HISTOGRAM_BUCKETS)
@@ -12,11 +14,27 @@ uint64_t tkt_histogram_value(uint32_t bucket)
     return low + (UINT64_C(1) << shift >> 1);
 }
 
+/* Rounds up: what is rare stays. */
+static uint32_t half(uint64_t count)
+{
+    return (uint32_t)((count + 1) / 2);
+}
+
+__attribute__((cold)) void tkt_histogram_halve(tkt_histogram *histogram, uint32_t *bucket)
+{
+    *bucket = UINT32_MAX;
+    for (uint32_t i = 0; i < TKT_HISTOGRAM_BUCKETS; i++)
+        histogram->buckets[i] = half(histogram->buckets[i]);
+}
+
 void tkt_histogram_merge(tkt_histogram *into, const tkt_histogram *from)
 {
+    bool is_full = false;
+    for (uint32_t i = 0; i < TKT_HISTOGRAM_BUCKETS; i++)
+        is_full |= from->buckets[i] > UINT32_MAX - into->buckets[i];
     for (uint32_t i = 0; i < TKT_HISTOGRAM_BUCKETS; i++) {
-        uint32_t room = UINT32_MAX - into->buckets[i];
-        into->buckets[i] += from->buckets[i] < room ? from->buckets[i] : room;
+        uint64_t sum = (uint64_t)into->buckets[i] + from->buckets[i];
+        into->buckets[i] = is_full ? half(sum) : (uint32_t)sum;
     }
 }
 

@@ -1,6 +1,7 @@
 /* A log-linear histogram of nanoseconds. Each power of two has sixteen buckets, so a quantile is
- * within 1/32 (3.2 %) of the value; values below 16 are exact. Counts saturate at 2^32 - 1.
- * Histograms of the same quantity can be merged. The layout of buckets is HdrHistogram's. */
+ * within 1/32 (3.2 %) of the value; values below 16 are exact. Before a count of a bucket passes
+ * 2^32 - 1, all are halved, so quantiles stay right. Histograms of the same quantity can be merged.
+ * The layout of buckets is HdrHistogram's. */
 #ifndef TKT_BASE_HISTOGRAM_H
 #define TKT_BASE_HISTOGRAM_H
 
@@ -27,11 +28,14 @@ static inline uint32_t tkt_histogram_bucket(uint64_t value)
     return shift * TKT_HISTOGRAM_SUB + (uint32_t)(value >> shift);
 }
 
+/* For tkt_histogram_add(), when the count of `bucket` has just passed its maximum and is 0. */
+void tkt_histogram_halve(tkt_histogram *histogram, uint32_t *bucket);
+
 static inline void tkt_histogram_add(tkt_histogram *histogram, uint64_t value)
 {
     uint32_t *bucket = &histogram->buckets[tkt_histogram_bucket(value)];
-    if (++*bucket == 0)
-        *bucket = UINT32_MAX;
+    if (__builtin_expect(++*bucket == 0, 0))
+        tkt_histogram_halve(histogram, bucket);
 }
 
 /* The middle of a bucket. */
@@ -39,7 +43,7 @@ uint64_t tkt_histogram_value(uint32_t bucket);
 
 void tkt_histogram_merge(tkt_histogram *into, const tkt_histogram *from);
 
-/* The number of values. */
+/* The number of values, as long as none were halved. */
 uint64_t tkt_histogram_count(const tkt_histogram *histogram);
 
 /* The rank, from 1, among `count` ascending values of the quantile `q`: ceil(q * count), within 1

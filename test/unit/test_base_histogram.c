@@ -103,20 +103,36 @@ TEST(huge_values_share_the_last_bucket)
                      tkt_histogram_value(TKT_HISTOGRAM_BUCKETS - 1));
 }
 
-TEST(counts_saturate)
+/* As 6 billion values would: 99.2 % of 100, and 0.8 % of 1000. */
+TEST(quantiles_stay_right_beyond_32_bits)
 {
     static tkt_histogram one, other;
-    one.buckets[7] = UINT32_MAX - 1;
-    tkt_histogram_add(&one, 7);
-    tkt_histogram_add(&one, 7);
-    assert_int_equal(one.buckets[7], UINT32_MAX);
+    one.buckets[tkt_histogram_bucket(100)] = UINT32_MAX;
+    one.buckets[tkt_histogram_bucket(1000)] = 34636833; /* 0.8 % */
+    one.buckets[3] = 1;
+    other = one;
+    tkt_histogram_add(&one, 100);
+    assert_int_equal(one.buckets[tkt_histogram_bucket(100)], UINT32_C(1) << 31);
+    assert_int_equal(one.buckets[tkt_histogram_bucket(1000)], 34636833 / 2 + 1);
+    assert_int_equal(one.buckets[3], 1);
+    tkt_histogram_merge(&one, &other);
+    tkt_histogram_merge(&one, &other);
+    assert_in_range(tkt_histogram_quantile(&one, 0.99), 97, 103);
+    assert_in_range(tkt_histogram_quantile(&one, 0.995), 970, 1030);
+    assert_int_equal(tkt_histogram_quantile(&one, 0), 3);
+}
+
+TEST(merging_full_counts_keeps_the_shares)
+{
+    static tkt_histogram one, other;
     one.buckets[8] = UINT32_MAX - 5;
-    other.buckets[8] = 6;
-    other.buckets[9] = 6;
+    other.buckets[8] = 5;
     tkt_histogram_merge(&one, &other);
     assert_int_equal(one.buckets[8], UINT32_MAX);
-    assert_int_equal(one.buckets[9], 6);
-    assert_int_equal(tkt_histogram_count(&one), 2 * (uint64_t)UINT32_MAX + 6);
+    other.buckets[9] = 6;
+    tkt_histogram_merge(&one, &other);
+    assert_int_equal(one.buckets[8], (UINT64_C(1) << 31) + 2);
+    assert_int_equal(one.buckets[9], 3);
 }
 
 TEST(merging_equals_adding_all_to_one)
