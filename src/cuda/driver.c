@@ -47,10 +47,12 @@ const tkt_driver *tkt_driver_get(void)
     if (!library)
         return NULL;
     tkt_mutex_lock(&driver_lock);
-    if (look_up(library))
+    driver = atomic_load_explicit(&the_driver, memory_order_relaxed);
+    if (!driver && look_up(library)) {
         driver = &driver_table;
-    /* release: pairs with the acquire above */
-    atomic_store_explicit(&the_driver, driver, memory_order_release);
+        /* release: pairs with the acquire above */
+        atomic_store_explicit(&the_driver, driver, memory_order_release);
+    }
     tkt_mutex_unlock(&driver_lock);
     return driver;
 }

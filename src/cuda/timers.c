@@ -324,9 +324,7 @@ void takt_device_timers_destroy(takt_device_timers *timers)
         at = &(*at)->next;
     __atomic_store_n(at, timers->next, __ATOMIC_RELAXED);
     tkt_mutex_unlock(&list_lock);
-    if (timers->options.on_host)
-        takt_device_timers_read(timers, NULL);
-    tkt_timers_collect(timers, true);
+    tkt_timers_end_reads(timers);
     free_pool(timers);
     tkt_timers_forget_latest(timers);
     tkt_timers_drop(timers);

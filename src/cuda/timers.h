@@ -24,7 +24,8 @@ struct takt_device_timers {
     uint64_t id;         /* 1 for the first in the process */
     uint32_t references; /* timers_lock: one of the program, one of each batch and collector */
     bool is_enabled;     /* atomic */
-    bool is_collecting;  /* atomic; taken by the thread that collects finished reads */
+    bool is_reading;     /* atomic; taken by the thread that begins and collects reads */
+    bool is_over;        /* atomic; for good */
     takt_device_timers_options options; /* with defaults; `name` is ours */
     char **phases;
     uint32_t phase_count;
@@ -148,9 +149,8 @@ void tkt_timers_drop(takt_device_timers *timers);
 /* Returns the timers with the next higher id, with a reference; NULL at the end. Drops `last`. */
 takt_device_timers *tkt_timers_next(takt_device_timers *last);
 
-/* Collects the finished reads of these timers; with is_last waits for all, and lets nobody else
- * collect any more. */
-void tkt_timers_collect(takt_device_timers *timers, bool is_last);
+/* Waits for the reads under way, and collects them. From now on nobody begins or collects one. */
+void tkt_timers_end_reads(takt_device_timers *timers);
 
 /* Forgets the latest batch. */
 void tkt_timers_forget_latest(takt_device_timers *timers);

@@ -255,21 +255,37 @@ static bool collect_one(const tkt_driver *driver, takt_device_timers *timers, bo
     return true;
 }
 
-void tkt_timers_collect(takt_device_timers *timers, bool is_last)
+static void collect_all_of(takt_device_timers *timers, bool may_wait)
 {
-    if (timers->options.on_host)
-        return;
-    const tkt_driver *driver = tkt_driver_get();
-    /* acquire: pairs with the release below */
-    while (__atomic_exchange_n(&timers->is_collecting, true, __ATOMIC_ACQUIRE)) {
-        if (!is_last)
-            return;
-        tkt_thread_pause_ms(1);
-    }
-    while (collect_one(driver, timers, is_last))
+    const tkt_driver *driver = timers->options.on_host ? NULL : tkt_driver_get();
+    while (collect_one(driver, timers, may_wait))
         ;
-    if (!is_last)
-        __atomic_store_n(&timers->is_collecting, false, __ATOMIC_RELEASE);
+}
+
+/* Takes the right to begin and collect reads. False while another thread has it, if `may_wait` is
+ * false, or once destroying has it for good. */
+static bool take_reads(takt_device_timers *timers, bool may_wait)
+{
+    /* acquire: pairs with the release in give_reads() */
+    while (__atomic_exchange_n(&timers->is_reading, true, __ATOMIC_ACQUIRE)) {
+        if (!may_wait || __atomic_load_n(&timers->is_over, __ATOMIC_RELAXED))
+            return false;
+        tkt_thread_pause_ms(0);
+    }
+    return true;
+}
+
+static void give_reads(takt_device_timers *timers)
+{
+    __atomic_store_n(&timers->is_reading, false, __ATOMIC_RELEASE);
+}
+
+static void collect(takt_device_timers *timers)
+{
+    if (!take_reads(timers, false))
+        return;
+    collect_all_of(timers, false);
+    give_reads(timers);
 }
 
 static bool is_under_way(const takt_device_timers *timers)
@@ -282,7 +298,7 @@ static bool collect_all(void)
 {
     bool is_missing = false;
     for (takt_device_timers *t = tkt_timers_next(NULL); t; t = tkt_timers_next(t)) {
-        tkt_timers_collect(t, false);
+        collect(t);
         is_missing |= is_under_way(t);
     }
     return !is_missing;
@@ -300,7 +316,7 @@ void tkt_timers_step(void)
         if (t->options.at_step && tkt_timers_are_recording())
             takt_device_timers_read(t, t->options.stream);
         else
-            tkt_timers_collect(t, false);
+            collect(t);
     }
 }
 
@@ -349,23 +365,36 @@ static takt_status read_host(takt_device_timers *timers)
     return TAKT_OK;
 }
 
+static takt_status read_device(takt_device_timers *timers, void *stream)
+{
+    const tkt_driver *driver = tkt_driver_get();
+    if (!driver)
+        return TAKT_BAD_STATE;
+    collect_all_of(timers, false);
+    if (timers->begun_reads - timers->finished_reads >= TKT_TIMER_READS)
+        return TAKT_NOT_READY;
+    return begin_read(driver, timers, stream);
+}
+
+/* Steps read timers, too, which another thread may be about to destroy. */
 takt_status takt_device_timers_read(takt_device_timers *timers, void *stream)
 {
     if (!timers)
         return TAKT_BAD_ARGUMENT;
-    if (tkt_process_is_disabled())
+    if (tkt_process_is_disabled() || !take_reads(timers, true))
         return TAKT_BAD_STATE;
+    takt_status status = timers->options.on_host ? read_host(timers) : read_device(timers, stream);
+    give_reads(timers);
+    return status;
+}
+
+void tkt_timers_end_reads(takt_device_timers *timers)
+{
+    take_reads(timers, true);
+    __atomic_store_n(&timers->is_over, true, __ATOMIC_RELAXED);
     if (timers->options.on_host)
-        return read_host(timers);
-    const tkt_driver *driver = tkt_driver_get();
-    if (!driver)
-        return TAKT_BAD_STATE;
-    tkt_timers_collect(timers, false);
-    /* acquire: the memory of a finished read may be written again */
-    uint32_t finished = __atomic_load_n(&timers->finished_reads, __ATOMIC_ACQUIRE);
-    if (timers->begun_reads - finished >= TKT_TIMER_READS)
-        return TAKT_NOT_READY;
-    return begin_read(driver, timers, stream);
+        read_host(timers);
+    collect_all_of(timers, true);
 }
 
 /* ---- The program's array --------------------------------------------------------------------- */
@@ -408,7 +437,7 @@ takt_status takt_device_timers_copy(takt_device_timers *timers, uint32_t block, 
         return TAKT_BAD_ARGUMENT;
     if (tkt_process_is_disabled())
         return TAKT_BAD_STATE;
-    tkt_timers_collect(timers, false);
+    collect(timers);
     tkt_mutex_lock(&batch_lock);
     takt_status status = copy_cycles(timers, block, iterations, cycles);
     tkt_mutex_unlock(&batch_lock);

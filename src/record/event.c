@@ -340,10 +340,11 @@ static uint32_t site_of(const tkt_call *call)
             continue;
         if (name && name != call->name)
             continue;
-        uint32_t site = __atomic_load_n(&entry->site, __ATOMIC_RELAXED);
+        /* acquire and release: who sees the id finds the site */
+        uint32_t site = __atomic_load_n(&entry->site, __ATOMIC_ACQUIRE);
         if (site == 0) {
             site = register_call(call);
-            __atomic_store_n(&entry->site, site, __ATOMIC_RELAXED);
+            __atomic_store_n(&entry->site, site, __ATOMIC_RELEASE);
         }
         return site;
     }

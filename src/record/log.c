@@ -50,15 +50,17 @@ static tkt_thread_log *create_log(void)
     tkt_thread_log *log = tkt_alloc_zeroed(sizeof *log);
     if (!log)
         return NULL;
-    log->number = __atomic_fetch_add(&log_count, 1, __ATOMIC_RELAXED);
-    log->is_placed = tkt_mapping() != NULL;
-    log->frames = create_frames(log);
     uint32_t *path = tkt_alloc((TKT_MAX_DEPTH + 1) * sizeof *path);
-    tkt_chunk *chunk = log->frames && path ? tkt_pool_take(UINT32_MAX / 2) : NULL;
-    if (!chunk) {
+    tkt_chunk *chunk = path ? tkt_pool_take(UINT32_MAX / 2) : NULL;
+    if (chunk) { /* a failed attempt takes no number, and no place in the crash-safe file */
+        log->number = __atomic_fetch_add(&log_count, 1, __ATOMIC_RELAXED);
+        log->is_placed = tkt_mapping() != NULL;
+        log->frames = create_frames(log);
+    }
+    if (!log->frames) {
+        if (chunk)
+            tkt_pool_give(chunk);
         tkt_free(path);
-        if (log->frames && !log->mapped)
-            tkt_free(log->frames - 1);
         tkt_free(log);
         return NULL;
     }

@@ -285,10 +285,10 @@ takt_status tkt_log_fold_copy(tkt_thread_log *log, uint64_t until_ticks, tkt_fol
     *out = (tkt_fold){0};
     if (!frames)
         return TAKT_NO_MEMORY;
-    tkt_mutex_lock(&log->lock);
+    uint64_t was = tkt_busy_lock(&log->lock);
     takt_status status = fold_into_copy(log, frames, until_ticks, out);
     out->log = log->number;
-    tkt_mutex_unlock(&log->lock);
+    tkt_busy_unlock(&log->lock, was);
     tkt_free(frames);
     return status;
 }
