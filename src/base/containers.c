@@ -298,13 +298,6 @@ uint64_t *tkt_map_put(tkt_map *map, uint64_t key)
     return &slot->value;
 }
 
-/* True if an entry at `at`, whose home is `home`, stays reachable when it moves back to `hole`: its
- * home must not lie cyclically between the two. */
-static bool may_fill(size_t hole, size_t home, size_t at)
-{
-    return hole <= at ? home <= hole || home > at : home <= hole && home > at;
-}
-
 static void close_hole(tkt_map *map, size_t hole)
 {
     size_t at = hole;
@@ -312,7 +305,7 @@ static void close_hole(tkt_map *map, size_t hole)
         at = (at + 1) & (map->capacity - 1);
         if (map->slots[at].key == 0)
             break;
-        if (may_fill(hole, home_of_key(map, map->slots[at].key), at)) {
+        if (tkt_may_fill(hole, home_of_key(map, map->slots[at].key), at)) {
             map->slots[hole] = map->slots[at];
             hole = at;
         }

@@ -124,6 +124,13 @@ uint64_t *tkt_map_get(const tkt_map *map, uint64_t key);
 /* True if the key was in the map. */
 bool tkt_map_remove(tkt_map *map, uint64_t key);
 
+/* For tables that probe the next places, when `hole` becomes free. True if an entry at `at`, whose
+ * own place is `home`, may move back there: its home must not lie cyclically between the two. */
+static inline bool tkt_may_fill(uint64_t hole, uint64_t home, uint64_t at)
+{
+    return hole <= at ? home <= hole || home > at : home <= hole && home > at;
+}
+
 void tkt_map_fini(tkt_map *map);
 
 /* ======== Interned strings ======== */

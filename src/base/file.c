@@ -27,8 +27,6 @@
 #include <unistd.h>
 
 #define TEMPORARY_ATTEMPTS 100
-#define MOST_OF_A_NAME     10000u
-#define FILE_MODE          0664
 /* The part of the target's name that goes into the temporary one, which must fit NAME_MAX. */
 #define TEMPORARY_NAME_BYTES 200
 
@@ -65,7 +63,7 @@ int tkt_file_open_with(const char *path, int flags)
 {
     int fd;
     do
-        fd = open(path, flags | O_CLOEXEC | O_NOCTTY, FILE_MODE);
+        fd = open(path, flags | O_CLOEXEC | O_NOCTTY, TKT_FILE_MODE);
     while (fd < 0 && errno == EINTR);
     return tkt_above_standard_streams(fd);
 }
@@ -322,7 +320,7 @@ static int look_at_path(tkt_file *file)
 static int find_free(tkt_file *file, int (*try_path)(tkt_file *file))
 {
     int number = EEXIST;
-    for (; file->number <= MOST_OF_A_NAME; file->number++) {
+    for (; file->number <= TKT_MOST_OF_A_NAME; file->number++) {
         number = number_path(file);
         if (number == 0)
             number = try_path(file);

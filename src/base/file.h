@@ -8,6 +8,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#define TKT_FILE_MODE      0664
+#define TKT_MOST_OF_A_NAME 10000u /* NAME, NAME-2, ... that are tried */
+
 /* Reads a whole file into memory, and adds a NUL. The caller frees it with tkt_free(). A file of
  * more than `limit` bytes is TAKT_IO_ERROR. `error` may be NULL. */
 takt_status tkt_file_read(const char *path, size_t limit, char **data, size_t *size,

@@ -20,8 +20,7 @@
 
 /* Creates folders, which other processes may create at the same time, and finds files in them. */
 
-#define MOST_OF_A_NAME 10000u
-#define FOLDER_MODE    0775
+#define FOLDER_MODE 0775
 
 bool tkt_folder_exists(const char *path)
 {
@@ -161,7 +160,7 @@ bool tkt_folder_has(const char *path, const char *ending)
 static int create_first(const char *path, const char *own, char *name, size_t size)
 {
     char suffix[16] = "";
-    for (unsigned i = 2; i <= MOST_OF_A_NAME; i++) {
+    for (unsigned i = 2; i <= TKT_MOST_OF_A_NAME; i++) {
         if ((size_t)snprintf(name, size, "%s%s", path, suffix) >= size)
             return ENAMETOOLONG;
         if (mkdir(name, FOLDER_MODE) == 0)
@@ -190,19 +189,16 @@ takt_status tkt_folder_create_new(const char *path, const char *own, char *name,
 
 /* ======== Mapped files ======== */
 
-#define MOST_OF_A_NAME 10000u
-#define FILE_MODE      0664
-
 /* Creates and opens the first of PATH, PATH-2, PATH-3 that does not exist, each with the ending.
  * Returns 0 or the errno. */
 static int open_first(const char *path, const char *ending, char *name, size_t size, int *fd)
 {
     char suffix[16] = "";
-    for (unsigned i = 2; i <= MOST_OF_A_NAME; i++) {
+    for (unsigned i = 2; i <= TKT_MOST_OF_A_NAME; i++) {
         if ((size_t)snprintf(name, size, "%s%s%s", path, suffix, ending) >= size)
             return ENAMETOOLONG;
         *fd = tkt_above_standard_streams(
-            open(name, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOCTTY, FILE_MODE));
+            open(name, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOCTTY, TKT_FILE_MODE));
         if (*fd >= 0)
             return 0;
         if (errno == EINTR)

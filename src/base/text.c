@@ -384,6 +384,11 @@ const char *tkt_base_name(const char *path)
     return slash ? slash + 1 : path;
 }
 
+bool tkt_begins_with(const char *text, const char *beginning)
+{
+    return strncmp(text, beginning, strlen(beginning)) == 0;
+}
+
 bool tkt_has_ending(const char *name, size_t size, const char *ending)
 {
     size_t length = strlen(ending);

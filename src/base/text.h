@@ -40,6 +40,8 @@ char *tkt_put_us(char *out, uint64_t ns);
 /* The part of a path behind the last '/'. */
 const char *tkt_base_name(const char *path);
 
+bool tkt_begins_with(const char *text, const char *beginning);
+
 /* True for a name of `size` bytes that ends so and has more before it. */
 bool tkt_has_ending(const char *name, size_t size, const char *ending);
 

@@ -1,5 +1,6 @@
 /* Configuration outside of files: the command line, and TAKT_OPTIONS. */
 #include "base/error.h"
+#include "base/text.h"
 #include "config/state.h"
 
 #include <stdio.h>
@@ -22,24 +23,19 @@ typedef struct argument {
     int taken;                 /* number of elements of argv */
 } argument;
 
-static bool starts_with(const char *text, const char *start)
-{
-    return strncmp(text, start, strlen(start)) == 0;
-}
-
 /* True for Takt's arguments: --SECTION.anything, --reports, --profiling and --no-profiling. */
 static bool is_ours(const char *text)
 {
     static const char *const names[] = {"profiling", "no-profiling", "reports"};
-    if (!starts_with(text, "--"))
+    if (!tkt_begins_with(text, "--"))
         return false;
     text += 2;
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         const char *end = text + strlen(names[i]);
-        if (starts_with(text, names[i]) && (*end == '\0' || *end == '='))
+        if (tkt_begins_with(text, names[i]) && (*end == '\0' || *end == '='))
             return true;
     }
-    return starts_with(text, "profiling.") || starts_with(text, "output.");
+    return tkt_begins_with(text, "profiling.") || tkt_begins_with(text, "output.");
 }
 
 /* Reads the key's name as the file spells it: up to '=', dashes replaced by underscores. */
@@ -62,7 +58,7 @@ static const tkt_config_key *find_negated(const char *name)
     if (strcmp(name, "no_profiling") == 0)
         return tkt_config_find("profiling");
     const char *dot = strchr(name, '.');
-    if (!dot || !starts_with(dot, ".no_"))
+    if (!dot || !tkt_begins_with(dot, ".no_"))
         return NULL;
     snprintf(positive, sizeof positive, "%.*s.%s", (int)(dot - name), name, dot + 4);
     return tkt_config_find(positive);
@@ -81,7 +77,7 @@ static argument read_argument(int argc, char *const *argv, int index)
     }
     if (!found.key || found.value || found.key->type == TKT_CONFIG_TYPE_SWITCH)
         return found;
-    if (found.is_negated || index + 1 >= argc || starts_with(argv[index + 1], "--"))
+    if (found.is_negated || index + 1 >= argc || tkt_begins_with(argv[index + 1], "--"))
         return found;
     found.value = argv[index + 1];
     found.taken = 2;

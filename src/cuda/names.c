@@ -4,6 +4,7 @@
 #include "base/alloc.h"
 #include "base/containers.h"
 #include "base/dynlib.h"
+#include "base/text.h"
 #include "base/thread.h"
 #include "cuda/store.h"
 
@@ -90,11 +91,6 @@ static void put(shortened *text, const char *from, const char *to)
     }
 }
 
-static bool begins_with(const char *text, const char *prefix)
-{
-    return strncmp(text, prefix, strlen(prefix)) == 0;
-}
-
 static bool is_word(char c)
 {
     return isalnum((unsigned char)c) || c == '_' || c == '$';
@@ -120,13 +116,13 @@ static const char *after_brackets(const char *at)
 
 static bool is_operator(const char *name, const char *at)
 {
-    return begins_with(at, "operator") && !is_word(at[8]) && (at == name || !is_word(at[-1]));
+    return tkt_begins_with(at, "operator") && !is_word(at[8]) && (at == name || !is_word(at[-1]));
 }
 
 static const char *after_operator(const char *at)
 {
     at += strlen("operator");
-    if (begins_with(at, "()") || begins_with(at, "[]"))
+    if (tkt_begins_with(at, "()") || tkt_begins_with(at, "[]"))
         return at + 2;
     return at + strspn(at, "<>=!+-*/%^&|~,");
 }
@@ -164,7 +160,7 @@ static const char *shorten_operator(shortened *text, const char *name, const cha
 {
     const char *end = after_operator(at);
     put(text, at, end);
-    if (begins_with(end, " <"))
+    if (tkt_begins_with(end, " <"))
         return end + 1;
     while (*end == ' ' || (end[-1] != ')' && is_word(*end)) || is_any(*end, ":*&")) {
         put(text, end, end + 1);
@@ -180,7 +176,7 @@ static const char *shorten_braces(shortened *text, const char *at)
 {
     const char *end = after_brackets(at);
     const char *from = at;
-    if (begins_with(at, "{lambda(")) {
+    if (tkt_begins_with(at, "{lambda(")) {
         put(text, at, at + strlen("{lambda"));
         from = after_brackets(at + strlen("{lambda"));
     }
@@ -195,7 +191,7 @@ static const char *shorten_parentheses(const shortened *text, const char *at)
     const char *end = after_brackets(at);
     bool is_type = text->length == 0 ||
                    (text->length == 8 && text->size > 8 && memcmp(text->out, "decltype", 8) == 0);
-    return is_type || begins_with(end, "::") ? end : NULL;
+    return is_type || tkt_begins_with(end, "::") ? end : NULL;
 }
 
 /* Copies or drops one piece of the name. Returns the position after it, NULL at the end. */
@@ -205,7 +201,7 @@ static const char *shorten_piece(shortened *text, const char *name, const char *
     bool is_begin = at == name || !is_word(at[-1]);
     if (is_operator(name, at))
         return shorten_operator(text, name, at);
-    if (is_begin && begins_with(at, "_INTERNAL_") && strstr(at, "::"))
+    if (is_begin && tkt_begins_with(at, "_INTERNAL_") && strstr(at, "::"))
         return strstr(at, "::") + 2; /* nvcc's name of a file */
     if (*at == ' ') {
         text->length = 0; /* the text so far was the return type */
@@ -215,7 +211,7 @@ static const char *shorten_piece(shortened *text, const char *name, const char *
         return shorten_angles(text, name, at);
     if (*at == '{')
         return shorten_braces(text, at);
-    if (*at == '(' && !begins_with(at, anonymous))
+    if (*at == '(' && !tkt_begins_with(at, anonymous))
         return shorten_parentheses(text, at);
     size_t size = *at == '(' ? strlen(anonymous) : 1;
     put(text, at, at + size);

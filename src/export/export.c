@@ -97,18 +97,12 @@ static takt_status import_options(const takt_export_options *options, tkt_output
     return TAKT_OK;
 }
 
-static bool ends_with(const char *text, size_t size, const char *end)
-{
-    size_t end_size = strlen(end);
-    return size >= end_size && memcmp(text + size - end_size, end, end_size) == 0;
-}
-
 /* Returns the position for the number of a further file: before ".json" in "a.trace.json.gz". */
 static size_t stem_of(const char *path)
 {
     size_t size = strlen(path);
-    size -= ends_with(path, size, ".gz") ? strlen(".gz") : 0;
-    size -= ends_with(path, size, ".json") ? strlen(".json") : 0;
+    size -= tkt_has_ending(path, size, ".gz") ? strlen(".gz") : 0;
+    size -= tkt_has_ending(path, size, ".json") ? strlen(".json") : 0;
     return size;
 }
 
@@ -131,7 +125,7 @@ takt_status takt_export_file(const takt_trace *trace, const char *format, const 
     takt_status status = import_options(options, &output, error);
     if (status != TAKT_OK)
         return status;
-    output.is_gzip |= ends_with(path, strlen(path), ".gz");
+    output.is_gzip |= tkt_has_ending(path, strlen(path), ".gz");
     if (output.exporter == &tkt_xplane_exporter && output.is_gzip)
         return xplane_is_packed(error);
     status = tkt_output_check(&output, trace, error);
@@ -184,7 +178,7 @@ static takt_status name_output(const takt_trace *trace, const char *directory, t
 static takt_status choose_exporter(const char *name, tkt_output *output, takt_error *error)
 {
     size_t size = strlen(name);
-    if (ends_with(name, size, ".gz")) {
+    if (tkt_has_ending(name, size, ".gz")) {
         output->is_gzip = true;
         size -= strlen(".gz");
     }

@@ -5,6 +5,7 @@
 #include "base/file.h"
 #include "base/dynlib.h"
 #include "export/exporter.h"
+#include "record/control.h"
 #include "report/request.h"
 
 #include <takt/export.h>
@@ -15,8 +16,6 @@
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
-
-#define DEFAULT_MAX_BYTES (UINT64_C(256) << 20)
 
 static const char *copy_text(tkt_saved_options *saved, const char *text)
 {
@@ -317,7 +316,7 @@ takt_status tkt_options_save(tkt_saved_options *saved, const takt_profiler_optio
         return status;
     }
     if (o->max_memory_bytes == 0)
-        o->max_memory_bytes = DEFAULT_MAX_BYTES;
+        o->max_memory_bytes = TKT_DEFAULT_MAX_BYTES;
     if (o->activities == 0)
         o->activities = TAKT_ACTIVITIES_CPU | TAKT_ACTIVITIES_CUDA;
     o->background = on_by_default(o->background);
@@ -325,7 +324,7 @@ takt_status tkt_options_save(tkt_saved_options *saved, const takt_profiler_optio
     o->profile_memory = on_by_default(o->profile_memory);
     o->compress = on_by_default(o->compress);
     if (o->max_trace_bytes == 0)
-        o->max_trace_bytes = DEFAULT_MAX_BYTES;
+        o->max_trace_bytes = TKT_DEFAULT_MAX_BYTES;
     if (o->level == 0)
         o->level = TAKT_LEVEL_NORMAL;
     if (o->with_stack && !tkt_unwind_load()) {

@@ -5,6 +5,7 @@
 #include "base/alloc.h"
 #include "base/error.h"
 #include "base/file.h"
+#include "base/text.h"
 #include "base/writer.h"
 #include "report/table.h"
 
@@ -233,15 +234,10 @@ char *tkt_announcement_of(const tkt_cycle *cycle)
 /* The command `takt` serves the trace, not this library: the host should neither open a port nor
  * wait for a browser. */
 
-static bool begins_with(const char *text, const char *beginning)
-{
-    return strncmp(text, beginning, strlen(beginning)) == 0;
-}
-
 void tkt_view_keep(char **viewable, const char *output, const char *path)
 {
-    bool is_perfetto = begins_with(output, "perfetto");
-    if (!is_perfetto && (*viewable || !begins_with(output, "chrome")))
+    bool is_perfetto = tkt_begins_with(output, "perfetto");
+    if (!is_perfetto && (*viewable || !tkt_begins_with(output, "chrome")))
         return;
     tkt_free(*viewable);
     *viewable = tkt_copy_string(path);

@@ -11,7 +11,6 @@
 #include "record/control.h"
 #include "record/site.h"
 
-#define DEFAULT_MAX_BYTES (UINT64_C(256) << 20)
 #define LEAST_FOLD_BYTES  (UINT64_C(16) << 20)
 #define LATE_NS           5e9 /* how late devices' waits and memory events may arrive */
 
@@ -61,7 +60,7 @@ static void apply_wishes(void)
             max_bytes = w->wish.max_bytes;
     }
     __atomic_store_n(&tkt_record_control.ring_until_ticks, ring_until, __ATOMIC_RELAXED);
-    max_bytes = max_bytes ? max_bytes : DEFAULT_MAX_BYTES;
+    max_bytes = max_bytes ? max_bytes : TKT_DEFAULT_MAX_BYTES;
     tkt_pool_limit(max_bytes);
     tkt_fold_limit(max_bytes / 2 > LEAST_FOLD_BYTES ? max_bytes / 2 : LEAST_FOLD_BYTES);
     tkt_site_limit(max_bytes);
@@ -88,7 +87,7 @@ static tkt_cuda_wish unite_devices(uint64_t *ring_until, bool *is_summed)
             needed = w->devices.position;
     }
     if (all.max_bytes == 0)
-        all.max_bytes = DEFAULT_MAX_BYTES;
+        all.max_bytes = TKT_DEFAULT_MAX_BYTES;
     *ring_until = has_ring ? needed : 0;
     *is_summed = all.is_on && !is_kept;
     return all;

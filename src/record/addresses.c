@@ -4,6 +4,7 @@
 #include "record/allocations.h"
 
 #include "base/alloc.h"
+#include "base/containers.h"
 #include "record/control.h"
 
 #include <string.h>
@@ -59,20 +60,13 @@ bool tkt_address_grow(tkt_address_table *table)
     return table->count < table->most || (table->count < share && enlarge(table));
 }
 
-/* True if an entry at `at`, whose home is `home`, may move back to `hole`: its home must not lie
- * between the two. */
-static bool may_fill(uint64_t hole, uint64_t home, uint64_t at)
-{
-    return hole <= at ? home <= hole || home > at : home <= hole && home > at;
-}
-
 void tkt_address_close(tkt_address_table *table, uint64_t hole)
 {
     tkt_address *slots = table->slots;
     for (uint64_t at = tkt_address_after(table, hole); slots[at].address != 0;
          at = tkt_address_after(table, at)) {
         uint64_t home = tkt_address_home(table, tkt_address_hash(slots[at].address));
-        if (may_fill(hole, home, at)) {
+        if (tkt_may_fill(hole, home, at)) {
             slots[hole] = slots[at];
             hole = at;
         }

@@ -21,6 +21,9 @@
 #define TKT_MEMORY    0x10u
 #define TKT_STACKS    0x20u /* scopes take the slow path; with TKT_KEEP their stacks are recorded */
 
+/* Of the chunks, unless a profiler says otherwise. */
+#define TKT_DEFAULT_MAX_BYTES (UINT64_C(256) << 20)
+
 typedef struct tkt_control {
     uint32_t      modes; /* atomic; TKT_ bits */
     uint32_t      epoch; /* atomic; counts how often recording was switched on */

@@ -12,13 +12,6 @@
 
 /* ======== Events ======== */
 
-static uint64_t bits_of(double value)
-{
-    uint64_t bits;
-    memcpy(&bits, &value, sizeof bits);
-    return bits;
-}
-
 /* Writes one slot. */
 static void put(tkt_thread_log *log, tkt_slot_kind kind, uint64_t start, uint32_t ticks)
 {
@@ -69,7 +62,7 @@ static TKT_APART void counter_slow(takt_site *site, double value)
         return;
     uint32_t id = tkt_log_site(log, site);
     if (id)
-        put_two(log, TKT_SLOT_COUNTER, tkt_ticks(), id, bits_of(value));
+        put_two(log, TKT_SLOT_COUNTER, tkt_ticks(), id, tkt_slot_bits(value));
     tkt_log_leave(log);
 }
 
@@ -79,7 +72,7 @@ void takt_counter_v1(takt_site *site, double value)
     uint32_t tag = __atomic_load_n(&site->tag, __ATOMIC_RELAXED);
     takt_record *slot;
     if (tag != TAKT_SLOW && tkt_enter_to_write(thread, 2, &slot)) {
-        tkt_write_two(thread, slot, TKT_SLOT_COUNTER, takt_ticks(), tag >> 8, bits_of(value));
+        tkt_write_two(thread, slot, TKT_SLOT_COUNTER, takt_ticks(), tag >> 8, tkt_slot_bits(value));
         takt_leave(thread);
     } else {
         counter_slow(site, value);
@@ -96,7 +89,7 @@ static TKT_APART void named_slow(takt_name name, takt_site_kind kind, double val
     if (id && kind == TAKT_SITE_MARK)
         put(log, TKT_SLOT_MARK, tkt_ticks(), id);
     else if (id)
-        put_two(log, TKT_SLOT_COUNTER, tkt_ticks(), id, bits_of(value));
+        put_two(log, TKT_SLOT_COUNTER, tkt_ticks(), id, tkt_slot_bits(value));
     tkt_log_leave(log);
 }
 
@@ -123,7 +116,7 @@ void takt_counter_name(takt_name name, double value)
         return;
     uint32_t id = name.id ? tkt_site_known_twin(name.id, TAKT_SITE_COUNTER) : 0;
     if (id && tkt_enter_to_write(thread, 2, &slot)) {
-        tkt_write_two(thread, slot, TKT_SLOT_COUNTER, takt_ticks(), id, bits_of(value));
+        tkt_write_two(thread, slot, TKT_SLOT_COUNTER, takt_ticks(), id, tkt_slot_bits(value));
         takt_leave(thread);
     } else {
         named_slow(name, TAKT_SITE_COUNTER, value);
@@ -148,7 +141,7 @@ void takt_counter(const char *name, double value)
         return;
     uint32_t id = tkt_name_site(log, name, TAKT_SITE_COUNTER);
     if (id)
-        put_two(log, TKT_SLOT_COUNTER, tkt_ticks(), id, bits_of(value));
+        put_two(log, TKT_SLOT_COUNTER, tkt_ticks(), id, tkt_slot_bits(value));
     tkt_log_leave(log);
 }
 
@@ -192,7 +185,7 @@ void takt_arg_uint_v1(takt_site *site, uint64_t value)
 
 void takt_arg_double_v1(takt_site *site, double value)
 {
-    put_argument(site, TKT_SLOT_ARG_DOUBLE, bits_of(value));
+    put_argument(site, TKT_SLOT_ARG_DOUBLE, tkt_slot_bits(value));
 }
 
 void takt_arg_bool_v1(takt_site *site, bool value)
@@ -246,7 +239,7 @@ static TKT_APART void work_slow(double flops, double bytes)
     add_double(&log->flops, flops);
     add_double(&log->bytes, bytes);
     if (takt_is_on(TAKT_NORMAL_BIT) && tkt_log_depth(log) > 0)
-        put_two(log, TKT_SLOT_WORK, bits_of(flops), 0, bits_of(bytes));
+        put_two(log, TKT_SLOT_WORK, tkt_slot_bits(flops), 0, tkt_slot_bits(bytes));
     tkt_log_leave(log);
 }
 
@@ -258,7 +251,7 @@ void takt_work(double flops, double bytes)
         tkt_thread_log *log = thread->log;
         add_double(&log->flops, flops);
         add_double(&log->bytes, bytes);
-        tkt_write_two(thread, slot, TKT_SLOT_WORK, bits_of(flops), 0, bits_of(bytes));
+        tkt_write_two(thread, slot, TKT_SLOT_WORK, tkt_slot_bits(flops), 0, tkt_slot_bits(bytes));
         takt_leave(thread);
     } else if (takt_is_on(TAKT_NORMAL_BIT | TAKT_WORK_BIT)) {
         work_slow(flops, bytes);

@@ -72,23 +72,14 @@ static inline void fold_plain(walk *w, const takt_record *slot)
         tkt_fold_add(w->fold, node, cut(w, slot->start, end));
 }
 
-static double as_double(uint64_t bits)
-{
-    union {
-        uint64_t bits;
-        double value;
-    } both = {bits};
-    return both.value;
-}
-
 static void fold_work(walk *w, const takt_record *slot)
 {
     uint32_t open = tkt_slot_depth(slot);
     if (open == 0 || open > w->known || w->above[open] == TKT_NO_NODE)
         return;
     tkt_node *node = &w->fold->items[w->above[open]];
-    node->flops += as_double(slot[0].start);
-    node->bytes += as_double(slot[1].start);
+    node->flops += tkt_slot_double(slot[0].start);
+    node->bytes += tkt_slot_double(slot[1].start);
 }
 
 /* Counts a failed call. Its span, the slot after it, has just been folded. */
@@ -133,7 +124,7 @@ static void fold_event(walk *w, const takt_record *slot)
     w->fold->thread_has_events = true;
     if (tkt_slot_kind_of(slot) == TKT_SLOT_COUNTER && w->has_sites)
         tkt_fold_sample(w->fold, tkt_site_get(slot->ticks)->name_id, slot->start,
-                        as_double(slot[1].start));
+                        tkt_slot_double(slot[1].start));
 }
 
 static void fold_task(walk *w, const takt_record *slot)

@@ -13,6 +13,8 @@
 
 #include <takt/scope.h>
 
+#include <string.h>
+
 #define TKT_SLOT_FIRST 0xFFFF00u
 #define TKT_SITE_MAX   0x3FFFFFu /* leaves two bits of a tag for flags; at most one is set */
 #define TKT_DEEP       255u
@@ -57,6 +59,20 @@ static inline uint32_t tkt_slot_tag(tkt_slot_kind kind, uint32_t open_scopes)
 {
     uint32_t depth = open_scopes < TKT_DEEP ? open_scopes : TKT_DEEP;
     return (TKT_SLOT_FIRST + (uint32_t)kind) << 8 | depth;
+}
+
+static inline uint64_t tkt_slot_bits(double value)
+{
+    uint64_t bits;
+    memcpy(&bits, &value, sizeof bits);
+    return bits;
+}
+
+static inline double tkt_slot_double(uint64_t bits)
+{
+    double value;
+    memcpy(&value, &bits, sizeof value);
+    return value;
 }
 
 /* Stores the tag last: in a crash-safe recording, a tag other than 0 commits the slot. */

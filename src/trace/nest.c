@@ -195,13 +195,6 @@ static uint32_t owner(const nest *n, uint32_t open)
     return TKT_NO_SPAN;
 }
 
-static double as_double(uint64_t bits)
-{
-    double value;
-    memcpy(&value, &bits, sizeof value);
-    return value;
-}
-
 static void add_arg(nest *n, const takt_record *slot, tkt_arg_type type)
 {
     uint32_t span = owner(n, tkt_slot_depth(slot));
@@ -242,7 +235,7 @@ static void add_work(nest *n, const takt_record *slot)
     uint32_t span = owner(n, tkt_slot_depth(slot));
     tkt_work *work = span == TKT_NO_SPAN ? NULL : TKT_ARRAY_ADD(&n->track->works);
     if (work)
-        *work = (tkt_work){span, as_double(slot[0].start), as_double(slot[1].start)};
+        *work = (tkt_work){span, tkt_slot_double(slot[0].start), tkt_slot_double(slot[1].start)};
     else
         n->sealing->is_out_of_memory |= span != TKT_NO_SPAN;
 }
@@ -310,8 +303,9 @@ static void add_counter(nest *n, const takt_record *slot)
     }
     const takt_trace *trace = n->sealing->trace;
     uint32_t site = tkt_sealing_site(n->sealing, slot[0].ticks);
-    *counter = (tkt_counter){tkt_sealing_ns(n->sealing, slot[0].start), as_double(slot[1].start),
-                             trace->sites.items[site].name, n->track_index};
+    *counter =
+        (tkt_counter){tkt_sealing_ns(n->sealing, slot[0].start), tkt_slot_double(slot[1].start),
+                      trace->sites.items[site].name, n->track_index};
 }
 
 /* Adds any event other than a span of the thread. */
