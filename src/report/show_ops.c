@@ -173,11 +173,24 @@ static void add_flops(tkt_document *document, const tkt_ops *ops)
         document, "Declared work of devices is %s of their peak over the wall time.", percent);
 }
 
+static bool has_scopes(const tkt_ops *ops)
+{
+    for (size_t i = 0; i < ops->count; i++)
+        if (ops->items[i].type == 0)
+            return true;
+    return false;
+}
+
 static void add_notes(tkt_document *document, const tkt_ops *ops)
 {
+    const takt_facts *facts = &document->trace->facts;
     tkt_document_add_note(
         document, "Rates divide by the self-time: the time of kernels launched in a scope with "
                   "declared work, or the time of the scope itself if it launches none.");
+    if (has_scopes(ops) && facts->begun_before + facts->unfinished > 0)
+        tkt_document_add_note(
+            document, "Rates of few calls may be wrong: calls that the recording's ends cut have "
+                      "all the work that they declared in it, and part of their time.");
     if (ops->flops > 0)
         add_flops(document, ops);
 }

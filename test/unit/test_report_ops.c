@@ -460,6 +460,11 @@ TEST(text_shows_no_empty_columns)
     assert_null(strstr(text, "BW GB/s"));
     assert_null(strstr(text, "of peak"));
     assert_null(strstr(text, "Bound By"));
+    assert_null(strstr(text, "Rates of few calls may be wrong"));
+    tkt_free(text);
+    trace->facts.unfinished = 1;
+    text = report_of(trace, "ops", NULL);
+    assert_non_null(strstr(text, "Rates of few calls may be wrong"));
     tkt_free(text);
     takt_trace_release(trace);
     trace = build_begin(2000000);
