@@ -46,6 +46,7 @@ typedef struct cli_rank_task {
 typedef struct cli_rank_process {
     size_t part;
     uint32_t id;
+    bool lacks_time; /* see tkt_trace_lacks_time() */
     uint64_t wall_ns;
 } cli_rank_process;
 

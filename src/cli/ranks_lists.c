@@ -25,7 +25,7 @@ static cli_rank_process *process_of(cli_ranks *ranks, size_t part, uint32_t id)
     }
     cli_rank_process *added = TKT_ARRAY_ADD(&ranks->processes);
     if (added)
-        *added = (cli_rank_process){part, id, 0};
+        *added = (cli_rank_process){.part = part, .id = id};
     return added;
 }
 
@@ -73,6 +73,7 @@ takt_status cli_ranks_add_threads(cli_ranks *ranks, size_t part, const takt_trac
     if (!process)
         return TAKT_NO_MEMORY;
     process->wall_ns += tkt_wall_ns(&trace->facts);
+    process->lacks_time |= tkt_trace_lacks_time(trace);
     size_t index = (size_t)(process - ranks->processes.items);
     tkt_threads threads = {0};
     takt_status status = tkt_threads_of(trace, &threads);
@@ -139,9 +140,10 @@ static void add_thread_row(tkt_document *document, const cli_ranks *ranks, const
     row[THREAD_ID].u = thread->thread_id == UINT32_MAX ? TKT_NO_VALUE : thread->thread_id;
     row[SPANS].u = thread->spans;
     row[IN_SCOPES].u = thread->scope_ns;
-    row[IN_SCOPES_SHARE].d = tkt_share(thread->scope_ns, of->process->wall_ns);
+    uint64_t wall_ns = of->process->lacks_time ? 0 : of->process->wall_ns;
+    row[IN_SCOPES_SHARE].d = tkt_share(thread->scope_ns, wall_ns);
     row[WAITED].u = thread->wait_ns;
-    row[WAITED_SHARE].d = tkt_share(thread->wait_ns, of->process->wall_ns);
+    row[WAITED_SHARE].d = tkt_share(thread->wait_ns, wall_ns);
     row[WAITED_IN].text =
         thread->wait_name ? tkt_strtab_text(&ranks->names, thread->wait_name) : NULL;
 }
@@ -161,6 +163,9 @@ bool cli_ranks_show_threads(tkt_document *document, const cli_ranks *ranks)
             const cli_rank_thread *thread = &ranks->threads.items[i];
             const cli_rank_process *process = &ranks->processes.items[thread->process];
             all[i] = (listed_thread){thread, process, &ranks->parts[process->part]};
+            if (process->lacks_time)
+                table->columns[IN_SCOPES_SHARE].rank = table->columns[WAITED_SHARE].rank =
+                    TKT_HIDDEN;
         }
         qsort(all, count, sizeof *all, by_part);
         for (size_t i = 0; i < count; i++)

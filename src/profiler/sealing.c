@@ -63,6 +63,8 @@ static takt_status fill_memory(const tkt_window *window, takt_trace *trace)
     takt_status status = tkt_order_by_time(
         TKT_ORDER_ITEMS(&trace->memory_events, offsetof(tkt_memory_event, track)));
     fill_peak(window, &window->memory_after, trace);
+    if (status == TAKT_OK)
+        tkt_memory_raise_peak(trace);
     keep_known(&window->memory_after, &trace->memory);
     return status;
 }

@@ -172,7 +172,7 @@ static takt_status add_jumps(tkt_document *document, const tkt_memory_jumps *jum
         const tkt_memory_jump *jump = &jumps->items[i];
         tkt_cell *row = tkt_table_add_row(table);
         row[BYTES].u = jump->bytes;
-        row[TIMES].u = jump->count;
+        row[TIMES].u = tkt_trace_lacks_spans(trace) ? TKT_NO_VALUE : jump->count;
         row[FIRST].i = offset_of(trace, jump->first_ns);
         row[SCOPE].text = jump->site ? jump->scope : NULL;
         row[THREAD].text = jump->thread;
@@ -191,6 +191,8 @@ static takt_status show_jumps(tkt_document *document, const takt_report_options 
     takt_status status = tkt_memory_jumps_of(document->trace, most, &jumps);
     if (status == TAKT_OK && jumps.count > 0)
         status = add_jumps(document, &jumps);
+    if (jumps.count == MOST_JUMPS)
+        tkt_document_add_note(document, "Further allocations are smaller.");
     TKT_ARRAY_FREE(&jumps);
     return status;
 }
@@ -358,6 +360,9 @@ takt_status tkt_show_memory(tkt_document *document, const takt_report_options *o
         status = show_nets(document);
     if (status == TAKT_OK)
         status = show_copies(document);
+    if (has_events && tkt_trace_lacks_spans(document->trace))
+        tkt_document_add_note(document, "Events were lost: what scopes allocated is not known, and "
+                                        "larger allocations may be missing.");
     if (has_events && !has_totals)
         tkt_document_add_note(document, "The file has no totals of memory.");
     if (has_totals || has_events)

@@ -179,8 +179,10 @@ takt_status tkt_scopes_add_events(const takt_trace *trace, const tkt_groups *gro
     if (!c.states)
         return TAKT_NO_MEMORY;
     takt_status status = with_activities ? add_activities(&c) : TAKT_OK;
-    for (size_t i = 0; i < trace->memory_events.count; i++) {
-        if (i + AHEAD < trace->memory_events.count)
+    /* Where spans are lost, so are events of memory. */
+    size_t count = tkt_trace_lacks_spans(trace) ? 0 : trace->memory_events.count;
+    for (size_t i = 0; i < count; i++) {
+        if (i + AHEAD < count)
             FETCH_SPAN(trace, &trace->memory_events.items[i + AHEAD]);
         add_memory(&c, &trace->memory_events.items[i]);
     }

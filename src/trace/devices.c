@@ -358,6 +358,25 @@ void tkt_memory_totals_add(tkt_memory_totals *totals, uint64_t time_ns, int64_t 
     }
 }
 
+void tkt_memory_raise_peak(takt_trace *trace)
+{
+    tkt_memory_totals found = {0}, *memory = &trace->memory;
+    for (size_t i = 0; i < trace->memory_events.count && !tkt_trace_lacks_spans(trace); i++) {
+        const tkt_memory_event *event = &trace->memory_events.items[i];
+        if (event->device == 0)
+            tkt_memory_totals_add(&found, event->time_ns, event->bytes);
+    }
+    uint64_t peak_bytes = memory->window_begin_bytes + found.window_peak_bytes;
+    if (peak_bytes > memory->window_peak_bytes) {
+        memory->window_peak_bytes = peak_bytes;
+        memory->window_peak_ns = found.window_peak_ns;
+    }
+    if (!memory->is_of_recording && peak_bytes > memory->peak_bytes) {
+        memory->peak_bytes = peak_bytes;
+        memory->peak_ns = found.window_peak_ns;
+    }
+}
+
 void tkt_device_memory_add(tkt_device_memory *memory, const tkt_memory_event *event)
 {
     if (event->kind & TKT_MEMORY_POOL)

@@ -247,6 +247,11 @@ tkt_device_memory *tkt_trace_device_memory(takt_trace *trace, uint32_t device);
 /* Adds an allocation, or a free with bytes below 0, to the totals of a recording. */
 void tkt_memory_totals_add(tkt_memory_totals *totals, uint64_t time_ns, int64_t bytes);
 
+/* Raises the peaks of the host's memory to the most that the events add up to, unless some are
+ * lost. The events must be sorted by time. Threads report at the same time, and the totals see
+ * their reports in another order: a free before the allocation that it overlapped. */
+void tkt_memory_raise_peak(takt_trace *trace);
+
 /* Adds a memory event to the device's totals and its pool_bytes. */
 void tkt_device_memory_add(tkt_device_memory *memory, const tkt_memory_event *event);
 

@@ -343,8 +343,10 @@ static takt_status finish(tkt_read *read, uint64_t cut_bytes)
         tkt_read_no_memory(read);
     else
         set_ending(read, &stated);
-    if (trace->stream && trace->facts.has_spans)
+    if (trace->stream && trace->facts.has_spans) {
         find_peaks(trace);
+        tkt_memory_raise_peak(trace);
+    }
     trace->stream = 0; /* from now on a trace like any other */
     return read->status;
 }

@@ -2,6 +2,8 @@
 #include "support/test.h"
 #include "support/report_traces.h"
 
+#include "trace/devices.h"
+
 /* 4 KiB that grid allocates itself, 1 MiB on the device by a call in it, of which it frees none;
  * io, which frees what it allocates; step around both. */
 static takt_trace *build_allocations(void)
@@ -128,6 +130,44 @@ TEST(allocations_say_where)
     json = report_json(trace, "memory", &(takt_report_options){.rows = 2});
     assert_int_equal(row_count(table_of(json, "jumps")), 2);
     json_decref(json);
+    takt_trace_release(trace);
+}
+
+/* Of what was lost, nobody knows the scope. Totals are known all the same. */
+TEST(scopes_have_no_memory_where_events_were_lost)
+{
+    takt_trace *trace = build_allocations();
+    trace->losses[TAKT_LOSS_BUFFER_FULL] = 1;
+    build_end(trace);
+    json_t *json = report_json(trace, "memory", NULL);
+    assert_value(row_at(json, 0), "allocations", 2);
+    assert_int_equal(row_count(table_of(json, "scopes")), 0);
+    const json_t *jump = row_at(table_of(json, "jumps"), 0);
+    assert_value(jump, "bytes", 1 << 20);
+    assert_true(json_is_null(json_object_get(jump, "times")));
+    json_decref(json);
+    json = report_json(trace, "scopes", NULL);
+    assert_null(json_object_get(row_at(json, 0), "cpu_memory_bytes"));
+    json_decref(json);
+    takt_trace_release(trace);
+}
+
+/* The totals saw the free first. */
+TEST(the_peak_is_at_least_that_of_the_events)
+{
+    takt_trace *trace = build_allocations();
+    build_memory_event(trace, NULL, 1315000, 1024, 0, 0);
+    trace->memory.window_begin_bytes = 100;
+    trace->memory.peak_bytes = 4608;
+    build_end(trace);
+    trace->losses[TAKT_LOSS_BUFFER_FULL] = 1;
+    tkt_memory_raise_peak(trace);
+    assert_int_equal(trace->memory.window_peak_bytes, 4608);
+    trace->losses[TAKT_LOSS_BUFFER_FULL] = 0;
+    tkt_memory_raise_peak(trace);
+    assert_int_equal(trace->memory.window_peak_bytes, 100 + 4096 + 512 + 1024);
+    assert_int_equal(trace->memory.window_peak_ns, 1315000);
+    assert_int_equal(trace->memory.peak_bytes, 100 + 4096 + 512 + 1024);
     takt_trace_release(trace);
 }
 
