@@ -86,6 +86,41 @@ static void add_run(cli_rank_part *part, const takt_trace *trace)
         trace->run && trace->run->slowest_count > 0 ? trace->run->slowest[0].number : TKT_NO_VALUE;
 }
 
+/* The facts of an earlier file of the same recording, or NULL. */
+static takt_facts *find_recording(cli_ranks *ranks, const takt_facts *facts)
+{
+    for (size_t i = 0; i < ranks->recordings.count; i++) {
+        takt_facts *known = &ranks->recordings.items[i];
+        if (cli_is_same_process(known, facts) && known->begin_ns == facts->begin_ns &&
+            known->cycle == facts->cycle)
+            return known;
+    }
+    return NULL;
+}
+
+static bool is_copy(const takt_facts *a, const takt_facts *b)
+{
+    return a->end_ns == b->end_ns && a->span_count == b->span_count &&
+           a->activity_count == b->activity_count && a->has_spans == b->has_spans;
+}
+
+/* Adds wall time and steps to the part. What is recovered of a stream has the begin of the stream's
+ * file, and goes on for longer: only the longer one counts. */
+static bool add_times(cli_ranks *ranks, cli_rank_part *part, const takt_facts *facts,
+                      takt_facts *earlier)
+{
+    uint64_t wall_ns = tkt_wall_ns(facts), known_ns = earlier ? tkt_wall_ns(earlier) : 0;
+    uint64_t steps = facts->step_count, known_steps = earlier ? earlier->step_count : 0;
+    part->wall_ns += wall_ns > known_ns ? wall_ns - known_ns : 0;
+    part->steps += steps > known_steps ? steps - known_steps : 0;
+    ranks->overlaps += earlier != NULL;
+    if (!earlier)
+        earlier = TKT_ARRAY_ADD(&ranks->recordings);
+    if (earlier && wall_ns >= known_ns)
+        *earlier = *facts;
+    return earlier != NULL;
+}
+
 /* What is read from each file. */
 typedef struct rank_reading {
     const char *const *reports;
@@ -96,12 +131,17 @@ static takt_status add_trace(cli_ranks *ranks, const rank_reading *reading, cons
                              const char *path)
 {
     const takt_facts *facts = takt_trace_facts(trace);
+    takt_facts *earlier = find_recording(ranks, facts);
+    if (earlier && is_copy(earlier, facts)) {
+        ranks->copies++;
+        return TAKT_OK;
+    }
     size_t part = part_of(ranks, facts, path);
     takt_status status = TAKT_OK;
     bool has_lists = true;
 
-    ranks->parts[part].wall_ns += tkt_wall_ns(facts);
-    ranks->parts[part].steps += facts->step_count;
+    if (!add_times(ranks, &ranks->parts[part], facts, earlier))
+        return TAKT_NO_MEMORY;
     add_run(&ranks->parts[part], trace);
     ranks->world_size =
         facts->world_size > ranks->world_size ? facts->world_size : ranks->world_size;
@@ -153,6 +193,7 @@ void cli_ranks_free(cli_ranks *ranks)
     TKT_ARRAY_FREE(&ranks->of_task);
     TKT_ARRAY_FREE(&ranks->processes);
     TKT_ARRAY_FREE(&ranks->threads);
+    TKT_ARRAY_FREE(&ranks->recordings);
     tkt_named_fini(&ranks->tasks);
     tkt_strtab_fini(&ranks->names);
     free(ranks->parts);
@@ -278,6 +319,17 @@ static void add_notes(tkt_document *document, const cli_ranks *ranks)
     if (ranks->files_read < ranks->files->count)
         tkt_document_add_note(document, "Careful: %zu of %zu files could not be read.",
                               ranks->files->count - ranks->files_read, ranks->files->count);
+    if (ranks->copies > 0)
+        tkt_document_add_note(document,
+                              "Careful: %zu of %zu files have what others have, too, and "
+                              "were left out.",
+                              ranks->copies, ranks->files_read);
+    if (ranks->overlaps > 0)
+        tkt_document_add_note(document,
+                              "Careful: %zu of %zu files have a part of a recording that "
+                              "another file has, too, such as a stream and what was "
+                              "recovered of it: calls in both count twice.",
+                              ranks->overlaps, ranks->files_read);
     if (ranks->files_without_lists > 0)
         tkt_document_add_note(document,
                               "Careful: %zu of %zu files know only scopes, since they were "

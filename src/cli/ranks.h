@@ -75,6 +75,9 @@ typedef struct cli_ranks {
     size_t files_read;
     size_t files_with_losses;
     size_t files_without_lists; /* they do not know their threads and tasks */
+    TKT_ARRAY_OF(takt_facts) recordings; /* of the files read */
+    size_t copies;                       /* files left out, since others have the same */
+    size_t overlaps;                     /* files that have a part of another's recording */
     uint64_t self_ns;
     uint32_t world_size; /* 0: unknown */
     bool has_device;

@@ -72,7 +72,7 @@ takt_status cli_ranks_add_threads(cli_ranks *ranks, size_t part, const takt_trac
     cli_rank_process *process = process_of(ranks, part, trace->facts.process_id);
     if (!process)
         return TAKT_NO_MEMORY;
-    process->wall_ns += tkt_wall_ns(&trace->facts);
+    process->wall_ns += tkt_wall_ns(&trace->facts); /* as the scopes of overlapping files add up */
     process->lacks_time |= tkt_trace_lacks_time(trace);
     size_t index = (size_t)(process - ranks->processes.items);
     tkt_threads threads = {0};

@@ -313,6 +313,23 @@ for row in tasks["rows"]:
     assert abs(row["imbalance"] - max(totals) * len(totals) / sum(totals)) < 1e-9, (row, totals)
 EOF
 
+# A file and its copy count once. What was recovered of a stream has the stream's begin.
+mkdir copies
+printf 'process 5\nthread main\nspan -1 0 0 4000000 step\nstep 0 4000000\n' | trace copies/sim.0.partial.pftrace
+cp copies/sim.0.partial.pftrace copies/copy.pftrace
+run report --scopes --json copies
+json_is 'rows["step"]["calls"]' 1
+json_is '[note for note in document["notes"] if "were left out" in note]' \
+    "['Careful: 1 of 2 files have what others have, too, and were left out.']"
+rm copies/copy.pftrace
+printf 'process 5\nthread main\nspan -1 0 3000000 6000000 step\nstep 0 6000000\n' | trace copies/sim.5.pftrace
+run report --scopes --json copies
+json_is '[note[:79] for note in document["notes"] if "count twice" in note]' \
+    "['Careful: 1 of 2 files have a part of a recording that another file has, too, su']"
+json_is 'document["facts"]["wall_max_ns"]' 6000000
+run report --threads --json copies
+json_is 'round(document["rows"][0]["scope_time_percent"])' 70
+
 # takt info: a row for each file, in order of name; as JSON an array, even of one.
 run info job
 status_is 0
