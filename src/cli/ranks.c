@@ -92,7 +92,7 @@ static takt_facts *find_recording(cli_ranks *ranks, const takt_facts *facts)
     for (size_t i = 0; i < ranks->recordings.count; i++) {
         takt_facts *known = &ranks->recordings.items[i];
         if (cli_is_same_process(known, facts) && known->begin_ns == facts->begin_ns &&
-            known->cycle == facts->cycle)
+            known->cycle == facts->cycle && known->rank == facts->rank)
             return known;
     }
     return NULL;

@@ -21,6 +21,7 @@ ran 1000000
 EOF
 trace job/b.pftrace <<'EOF'
 rank 0 4
+process 100 1
 thread main
 span -1 0 0 5000000 step
 ran 3000000
@@ -117,7 +118,7 @@ EOF
 for cycle in 1 2; do
     trace pool/$cycle.pftrace <<EOF
 rank 0 2
-process 101
+process 101 $cycle
 thread writer
 span -1 0 0 $((9 - cycle * 3))000000 wait for $cycle
 thread main
