@@ -155,6 +155,10 @@ const char *tkt_ending_text(char out[TKT_ENDING_SIZE], const takt_trace *trace)
     else if (facts->ending == TAKT_ENDING_CUT && facts->known_until_ns == 0)
         snprintf(out, TKT_ENDING_SIZE,
                  "INCOMPLETE: the file is cut, and does not tell how much is missing.");
+    else if (facts->ending == TAKT_ENDING_CUT &&
+             facts->missing_spans + facts->missing_activities == 0)
+        snprintf(out, TKT_ENDING_SIZE,
+                 "INCOMPLETE: the file is damaged: what it says may be wrong.");
     else if (facts->ending == TAKT_ENDING_CUT)
         snprintf(
             out, TKT_ENDING_SIZE,

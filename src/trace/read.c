@@ -302,10 +302,11 @@ static takt_status finish_stream(takt_trace *trace)
 }
 
 /* True if the file has its last packet, and as many spans as it states. A hole, or a part of
- * another file, leaves the end in place. */
+ * another file, leaves the end in place; so does damage to a compressed file, of which only the
+ * checksum at its end tells. */
 static bool is_whole(const tkt_read *read, const takt_facts *stated)
 {
-    return read->is_complete &&
+    return read->is_complete && !read->input->is_cut &&
            (stated->span_count == 0 || stated->span_count == read->trace->facts.span_count);
 }
 
