@@ -340,3 +340,13 @@ uint64_t tkt_stats_quantile(const tkt_stats *stats, const tkt_histogram *histogr
     value = value < stats->min_ns ? stats->min_ns : value;
     return value > stats->max_ns ? stats->max_ns : value;
 }
+
+uint64_t tkt_stats_median(const tkt_stats *stats, const tkt_histogram *histogram)
+{
+    uint64_t lower = tkt_stats_quantile(stats, histogram, 0.5);
+    if (stats->count == 0 || stats->count % 2 == 1 || lower == TKT_NO_QUANTILE)
+        return lower;
+    double next = (double)(stats->count / 2 + 1) / (double)stats->count;
+    uint64_t upper = tkt_stats_quantile(stats, histogram, next);
+    return upper == TKT_NO_QUANTILE ? upper : lower + (upper - lower + 1) / 2;
+}

@@ -298,6 +298,9 @@ double tkt_stats_mean(const tkt_stats *stats);
  * lie outside the extremes. 0 without calls, TKT_NO_QUANTILE without a histogram that is needed. */
 uint64_t tkt_stats_quantile(const tkt_stats *stats, const tkt_histogram *histogram, double q);
 
+/* The same for the median: of an even number, the mean of the middle two. */
+uint64_t tkt_stats_median(const tkt_stats *stats, const tkt_histogram *histogram);
+
 /* Standard deviation of a sample (n - 1); 0 below two calls. */
 double tkt_stats_stddev(const tkt_stats *stats);
 

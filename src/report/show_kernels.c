@@ -171,7 +171,7 @@ void tkt_show_durations(tkt_cell *cells, const tkt_stats *stats, const tkt_histo
         return;
     }
     cells[0].u = tkt_mean(stats->total_ns, stats->count);
-    cells[1].u = tkt_stats_quantile(stats, histogram, 0.5);
+    cells[1].u = tkt_stats_median(stats, histogram);
     cells[2].u = tkt_p99_cell(stats->count, tkt_stats_quantile(stats, histogram, 0.99));
     cells[3].u = stats->min_ns;
     cells[4].u = stats->max_ns;

@@ -61,7 +61,7 @@ static void fill_times(tkt_cell *row, const tkt_launch_stats *times)
     bool is_known = stats->count > 0;
     double deviation = tkt_stats_stddev(stats);
     row[AVERAGE].u = is_known ? tkt_mean(stats->total_ns, stats->count) : TKT_NO_VALUE;
-    row[MEDIAN].u = is_known && times->histogram ? tkt_stats_quantile(stats, times->histogram, 0.5)
+    row[MEDIAN].u = is_known && times->histogram ? tkt_stats_median(stats, times->histogram)
                                                  : TKT_NO_VALUE;
     row[LEAST].u = is_known ? stats->min_ns : TKT_NO_VALUE;
     row[MOST].u = is_known ? stats->max_ns : TKT_NO_VALUE;

@@ -84,7 +84,7 @@ tkt_step_figures tkt_steps_all(const takt_trace *trace)
     if (steps->stats.count == 0)
         return figures;
     add_rates(trace, &steps->stats, &figures);
-    figures.median_ns = tkt_stats_quantile(&steps->stats, &steps->histogram, 0.5);
+    figures.median_ns = tkt_stats_median(&steps->stats, &steps->histogram);
     figures.p99_ns = tkt_stats_quantile(&steps->stats, &steps->histogram, 0.99);
     return figures;
 }

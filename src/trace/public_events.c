@@ -22,7 +22,7 @@ takt_status takt_trace_all_steps_v1(const takt_trace *trace, takt_all_steps *out
     if (stats->count > 0) {
         info.total_ns = stats->total_ns;
         info.min_ns = stats->min_ns;
-        info.median_ns = tkt_stats_quantile(stats, &from->histogram, 0.5);
+        info.median_ns = tkt_stats_median(stats, &from->histogram);
         info.p99_ns = tkt_stats_quantile(stats, &from->histogram, 0.99);
         info.max_ns = stats->max_ns;
     }
@@ -198,7 +198,7 @@ static takt_durations durations_of(const tkt_stats *stats, const tkt_histogram *
     durations.min_ns = stats->min_ns;
     durations.max_ns = stats->max_ns;
     if (histogram || stats->count <= TKT_MOST_EXTREMES) {
-        durations.median_ns = tkt_stats_quantile(stats, histogram, 0.5);
+        durations.median_ns = tkt_stats_median(stats, histogram);
         durations.p99_ns = tkt_stats_quantile(stats, histogram, 0.99);
     }
     return durations;

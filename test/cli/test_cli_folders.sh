@@ -73,7 +73,7 @@ json_is 'list(document["facts"].items())' "[('files', 4), ('ranks', 3), ('wall_m
 
 # Steps of the run: of both cycles of rank 0 the second one knows all; rank 1 has none.
 json_is '[(abs(row.pop("median_ns") / want - 1) < 0.032, list(row.values()))
-    for row, want in zip(document["tables"]["steps"]["rows"], (6e6, 3e6))]' "[\
+    for row, want in zip(document["tables"]["steps"]["rows"], (10e6, 3e6))]' "[\
 (True, ['rank 2', 2, 20000000, 10000000, 14000000, 0]), \
 (True, ['rank 0', 4, 12000000, 3000000, 5000000, 2])]"
 

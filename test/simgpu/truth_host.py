@@ -195,7 +195,7 @@ def run_facts(cycle, every, slowest):
                 for step in steps]
     missing = "" if slowest in recorded else ", not recorded"
     line = (f"{every.count} steps, {time_text(every.total)}, "
-            f"median {time_text(every.quantile(0.5))}, "
+            f"median {time_text(every.median())}, "
             f"slowest {slowest} ({time_text(every.most)}{missing})")
     return line, {"run_steps": every.count, "run_ns": every.total,
                   "run_recorded_steps": len(recorded), "slowest_step": slowest,
@@ -223,7 +223,7 @@ def steps(cycle, recorded, every, slowest):
     `slowest` is the number of one of them."""
     times = [end - begin for begin, end in recorded]
     rows = [step_row("recorded", Stats(times), mean(sum(times), 2), None),
-            step_row("all", every, every.quantile(0.5), every.p99())]
+            step_row("all", every, every.median(), every.p99())]
     rows[0]["cuda_time_ns"] = mean(took(cycle.works), len(times))
     if cycle.has_spans:
         whole = sum(times) * len(cycle.by(lambda work: work.device))

@@ -55,7 +55,14 @@ class Stats:
 
     def quantile(self, share):
         """By nearest rank; the least and the most are known exactly."""
-        rank = max(1, math.ceil(share * self.count))
+        return self.of_rank(max(1, math.ceil(share * self.count)))
+
+    def median(self):
+        """Of an even number, the mean of the middle two."""
+        lower, upper = self.of_rank((self.count + 1) // 2), self.of_rank(self.count // 2 + 1)
+        return (lower + upper + 1) // 2
+
+    def of_rank(self, rank):
         if rank in (1, self.count):
             return self.least if rank == 1 else self.most
         passed = 0
@@ -78,7 +85,7 @@ class Stats:
         return low if low == high else Near((low + high) / 2, (high - low) / 2, "squares")
 
     def columns(self, prefix, names=("avg", "median", "p99", "min", "max")):
-        values = {"avg": mean(self.total, self.count), "median": self.quantile(0.5),
+        values = {"avg": mean(self.total, self.count), "median": self.median(),
                   "p99": self.p99(), "min": self.least, "max": self.most}
         return {f"{prefix}{name}_ns": values[name] for name in names}
 

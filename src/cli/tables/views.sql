@@ -120,7 +120,8 @@ WITH RECURSIVE hung(id, above, scope) AS ( -- omits calls; their content moves u
 ), host AS (
     SELECT path, n AS calls, sum(duration_ns) AS total_ns, sum(self_ns) AS self_ns,
            min(duration_ns) AS min_ns, max(duration_ns) AS max_ns,
-           max(CASE WHEN rank = (n + 1) / 2 THEN duration_ns END) AS median_ns,
+           CAST(round(avg(CASE WHEN rank IN ((n + 1) / 2, n / 2 + 1) THEN duration_ns END)) AS INTEGER)
+               AS median_ns,
            max(CASE WHEN n >= 100 AND rank = (n * 99 + 99) / 100 THEN duration_ns END) AS p99_ns
     FROM one GROUP BY path
 ), launched AS (
@@ -207,7 +208,8 @@ WITH one AS (
     FROM api
 ), named AS (
     SELECT name, n, sum(duration_ns) AS total_ns, CAST(round(avg(duration_ns)) AS INTEGER) AS avg_ns,
-           max(CASE WHEN rank = (n + 1) / 2 THEN duration_ns END) AS median_ns,
+           CAST(round(avg(CASE WHEN rank IN ((n + 1) / 2, n / 2 + 1) THEN duration_ns END)) AS INTEGER)
+               AS median_ns,
            max(CASE WHEN n >= 100 AND rank = (n * 99 + 99) / 100 THEN duration_ns END) AS p99_ns,
            min(duration_ns) AS min_ns, max(duration_ns) AS max_ns, sum(result <> 0) AS errors,
            min(span) AS first

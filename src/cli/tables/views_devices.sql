@@ -20,7 +20,8 @@ WITH one AS (
     FROM device_activities WHERE kind IN ('kernel', 'builtin')
 ), timed AS (
     SELECT name, n, sum(duration_ns) AS total_ns, CAST(round(avg(duration_ns)) AS INTEGER) AS avg_ns,
-           max(CASE WHEN rank = (n + 1) / 2 THEN duration_ns END) AS median_ns,
+           CAST(round(avg(CASE WHEN rank IN ((n + 1) / 2, n / 2 + 1) THEN duration_ns END)) AS INTEGER)
+               AS median_ns,
            max(CASE WHEN n >= 100 AND rank = (n * 99 + 99) / 100 THEN duration_ns END) AS p99_ns,
            min(duration_ns) AS min_ns, max(duration_ns) AS max_ns, min(id) AS first
     FROM one GROUP BY name

@@ -63,7 +63,8 @@ WITH task AS (
 )
 SELECT one.name AS task, track_name AS track, n AS count, sum(duration_ns) AS total_ns,
        CAST(round(1.0 * sum(duration_ns) / n) AS INTEGER) AS mean_ns,
-       max(CASE WHEN rank = (n + 1) / 2 THEN duration_ns END) AS median_ns,
+       CAST(round(avg(CASE WHEN rank IN ((n + 1) / 2, n / 2 + 1) THEN duration_ns END)) AS INTEGER)
+               AS median_ns,
        max(CASE WHEN n >= 100 AND rank = (n * 99 + 99) / 100 THEN duration_ns END) AS p99_ns,
        min(duration_ns) AS min_ns, max(duration_ns) AS max_ns, at_once
 FROM one JOIN most ON most.track = one.track AND most.name = one.name
