@@ -65,6 +65,17 @@ printf '%s\n' 'run callback' 'thread main' 'span -1 0 0 1000 outer' 'call 0 100 
 run export --sqlite --csv callback.pftrace
 status_is 0
 compare callback.pftrace callback.db callback-csv
+# Where spans were lost, reports leave out what is not known, and take sums from a summary.
+for summary in '' summary; do
+    printf '%s\n' 'run lossy' $summary 'loss 1 7' 'thread main' 'span -1 0 0 1000 wait' \
+        'span -1 0 1000 2000 step' 'span 1 0 1200 1500 inside' 'step 0 2000' | "$make" lossy.pftrace
+    run export --sqlite --csv lossy.pftrace
+    status_is 0
+    compare lossy.pftrace lossy.db lossy-csv
+done
+[ "$(python3 -c 'import sqlite3
+print(sqlite3.connect("lossy.db").execute("SELECT calls, cpu_memory_bytes FROM report_scopes").fetchall())')" = \
+    '[(1, None), (1, None), (1, None)]' ] || fail "not the columns of the view"
 # Whatever overlaps, waits and fails. Left out are reports that tell launches apart which no device
 # could make, and sites that no compiler could.
 for seed in 1 2 4; do

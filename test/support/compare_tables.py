@@ -151,7 +151,7 @@ def main(takt, trace, path, folder, *reports):
     for report in reports or REPORTS:
         compare_report(database, takt, trace, report)
     tables = [row[0] for row in database.execute(
-        "SELECT name FROM sqlite_master WHERE type = 'table'")]
+        "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'report_%'")]
     if sorted(name + ".csv" for name in tables) != sorted(os.listdir(folder)):
         failures.append(f"{folder} has other files: {sorted(os.listdir(folder))}")
     for table in tables:

@@ -2,8 +2,9 @@
  * without a journal writes everything: after a failure the temporary file is discarded. */
 #include "cli/cli.h"
 #include "cli/tables/tables.h"
+#include "trace/model.h"
 
-#include <string.h>
+#include <takt/report.h>
 
 #ifdef TKT_HAVE_SQLITE
 
@@ -16,6 +17,7 @@ CLI_EMBED(table_views_threads_sql, "src/cli/tables/views_threads.sql");
 CLI_EMBED(table_views_devices_sql, "src/cli/tables/views_devices.sql");
 CLI_EMBED(table_views_gaps_sql, "src/cli/tables/views_gaps.sql");
 CLI_EMBED(table_views_phases_sql, "src/cli/tables/views_phases.sql");
+CLI_EMBED(table_replacements_sql, "src/cli/tables/replacements.sql");
 
 /* Values are exact. Integers beyond SQLite's range become text. */
 static void bind(sqlite3_stmt *insert, int column, const table_value *value)
@@ -167,6 +169,66 @@ static bool write_table(sqlite3 *db, const table_source *source, const table *fr
     return is_good;
 }
 
+/* ---- Reports of traces with losses ---- */
+
+/* Sums of the events that are left would be wrong. Reports know that: they leave such figures out,
+ * or take them from a summary. So their rows replace the views. */
+
+static takt_status append(void *user, const void *data, size_t size)
+{
+    sqlite3_str_append(user, data, (int)size);
+    return sqlite3_str_errcode(user) == SQLITE_OK ? TAKT_OK : TAKT_NO_MEMORY;
+}
+
+/* Adds the report as JSON to `report_text`. A report that this trace does not have keeps its view.
+ */
+static bool keep_report(sqlite3 *db, const takt_trace *trace, const char *name)
+{
+    takt_report_options how = TAKT_REPORT_OPTIONS_INIT;
+    sqlite3_str *text = sqlite3_str_new(db);
+    const takt_sink sink = {append, text};
+    sqlite3_stmt *insert = NULL;
+    how.format = TAKT_FORMAT_JSON;
+    how.rows = -1;
+    how.with_flops = true;
+    takt_status status = takt_report(trace, name, &how, &sink);
+    bool is_good = sqlite3_prepare_v2(db, "INSERT INTO temp.report_text VALUES (?, ?)", -1, &insert,
+                                      NULL) == SQLITE_OK;
+    int size = sqlite3_str_length(text);
+    char *json = sqlite3_str_finish(text);
+    if (is_good && status == TAKT_OK) {
+        sqlite3_bind_text(insert, 1, name, -1, SQLITE_STATIC);
+        sqlite3_bind_text(insert, 2, json, size, SQLITE_STATIC);
+        is_good = run(insert);
+    }
+    is_good &= sqlite3_finalize(insert) == SQLITE_OK;
+    sqlite3_free(json);
+    return is_good && (status == TAKT_OK || status == TAKT_NO_SPANS);
+}
+
+static bool replace_views(sqlite3 *db, const takt_trace *trace)
+{
+    sqlite3_stmt *select = NULL;
+    char *statements = NULL;
+    bool is_good = execute(db, "CREATE TEMP TABLE report_text (report TEXT, text TEXT)");
+    const char *name;
+    for (size_t i = 0; is_good && (name = takt_report_name(i)); i++)
+        if (strcmp(name, "timeline") != 0) /* sums up nothing */
+            is_good = keep_report(db, trace, name);
+    if (is_good && sqlite3_prepare_v2(db, table_replacements_sql, -1, &select, NULL) == SQLITE_OK &&
+        sqlite3_step(select) == SQLITE_ROW)
+        statements = sqlite3_mprintf("%s", sqlite3_column_text(select, 0));
+    sqlite3_finalize(select); /* while it runs, no view can be dropped */
+    is_good = statements && execute(db, statements);
+    sqlite3_free(statements);
+    return is_good;
+}
+
+static bool has_losses(const takt_trace *trace)
+{
+    return tkt_trace_lacks_spans(trace) || tkt_trace_lacks_work(trace);
+}
+
 /* Nobody else uses the file yet. With 16 KiB pages and a cache of 256 MiB, SQLite rarely has to
  * read written pages again when it builds the indexes. */
 static const char settings[] = "PRAGMA page_size = 16384; PRAGMA cache_size = -262144;"
@@ -181,7 +243,9 @@ static bool write_all(sqlite3 *db, const table_source *source)
         is_good = write_table(db, source, from);
     return is_good && execute(db, table_views_sql) && execute(db, table_views_threads_sql) &&
            execute(db, table_views_devices_sql) && execute(db, table_views_gaps_sql) &&
-           execute(db, table_views_phases_sql) && execute(db, "COMMIT");
+           execute(db, table_views_phases_sql) &&
+           (!has_losses(source->trace) || replace_views(db, source->trace)) &&
+           execute(db, "COMMIT");
 }
 
 static bool write_file(const table_source *source, const char *name, const char *path)
