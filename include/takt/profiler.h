@@ -116,7 +116,7 @@ typedef struct takt_profiler_options {
     takt_on_trace on_trace;          /* may be NULL */
     void         *user;              /* passed to on_trace */
     uint64_t      max_memory_bytes;  /* for recorded events of the process, and as much again for
-                                      * events of CUDA devices; 0: 256 MiB */
+                                      * events of CUDA devices; 64 KiB or more; 0: 256 MiB */
     uint32_t      level;             /* finest level of scopes to record, unless another profiler
                                       * records finer ones meanwhile; 0: TAKT_LEVEL_NORMAL */
     bool          synchronize;       /* wait for all devices before each step boundary */

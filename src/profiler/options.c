@@ -17,6 +17,8 @@
 #include <string.h>
 #include <time.h>
 
+#define LEAST_MEMORY_BYTES (UINT64_C(64) << 10) /* as in config/keys.h */
+
 static const char *copy_text(tkt_saved_options *saved, const char *text)
 {
     return text ? tkt_arena_copy(&saved->memory, text, strlen(text)) : NULL;
@@ -92,7 +94,7 @@ static takt_status expand(tkt_saved_options *saved, const char *pattern)
 {
     char path[4096], buffer[64];
     char *out = path;
-    const char *whole = pattern;
+    const char *whole = pattern, *unknown = NULL;
     const char *end = path + sizeof path - 1;
     while (*pattern && out < end) {
         const char *close = *pattern == '{' ? strchr(pattern, '}') : NULL;
@@ -103,9 +105,16 @@ static takt_status expand(tkt_saved_options *saved, const char *pattern)
             append_part(&out, end, value);
             pattern = close + 1;
         } else {
+            unknown = close ? pattern : unknown;
             *out++ = *pattern++;
         }
     }
+    if (unknown)
+        tkt_log(
+            TAKT_LOG_WARNING,
+            "profiler: directory: '%.*s' stays as it is: only {name}, {time}, {pid}, {host} and "
+            "{rank} are replaced",
+            (int)(strchr(unknown, '}') + 1 - unknown), unknown);
     if (out == end) {
         tkt_log(TAKT_LOG_ERROR, "profiler: the path of the directory is too long");
         return TAKT_BAD_ARGUMENT;
@@ -205,6 +214,9 @@ static takt_status check_numbers(const takt_profiler_options *options)
         return refuse_choice();
     if (options->level > TAKT_LEVEL_DETAIL)
         return refuse_number("level", options->level);
+    if (options->max_memory_bytes > 0 && options->max_memory_bytes < LEAST_MEMORY_BYTES)
+        return refuse_number("max_memory_bytes (64 KiB or more)",
+                             (unsigned)options->max_memory_bytes);
     if (!is_rate(options->peak_flops) || !is_rate(options->peak_bandwidth) ||
         !is_rate(options->host_peak_flops) || !is_rate(options->host_peak_bandwidth))
         return refuse_peak();

@@ -332,6 +332,14 @@ static void head_device(tkt_document *document, const tkt_advice_basis *basis,
 }
 
 /* "The bottleneck is the host: cuda:0 was busy for only 17.50% of the wall time, and ..." */
+static bool is_less_than_a_wait(const tkt_scopes *scopes, const tkt_scope_total *scope)
+{
+    for (size_t i = 0; i < scopes->count; i++)
+        if (scopes->items[i].self_ns - tkt_working_ns(&scopes->items[i]) > tkt_working_ns(scope))
+            return true;
+    return false;
+}
+
 static void head_host(tkt_document *document, const tkt_advice_basis *basis,
                       const tkt_device_use *use, const tkt_scope_total *scope)
 {
@@ -357,7 +365,8 @@ static void head_host(tkt_document *document, const tkt_advice_basis *basis,
             share, time, calls, calls == 1 ? "" : "s");
     else
         tkt_document_set_headline(
-            document, "No scope stands out: %s takes most, %s of the self CPU time.", name, share);
+            document, "No scope stands out%s: %s takes most, %s of the self CPU time.",
+            is_less_than_a_wait(basis->scopes, scope) ? " beside waits" : "", name, share);
 }
 
 static const tkt_device_use *busiest_of(const takt_trace *trace, const tkt_device_uses *uses)

@@ -78,7 +78,8 @@ static void set_flops_unit(tkt_column *column, const tkt_scopes *scopes)
                                          "Total GFLOPs", "Total TFLOPs", "Total PFLOPs"};
     double greatest = 0;
     for (size_t i = 0; i < scopes->count; i++)
-        greatest = fmax(greatest, scopes->items[i].flops);
+        if (isfinite(scopes->items[i].flops))
+            greatest = fmax(greatest, scopes->items[i].flops);
     size_t unit = 0;
     for (double least = 1000; unit + 1 < sizeof titles / sizeof *titles && greatest >= least;)
         unit++, least *= 1000;

@@ -363,7 +363,7 @@ TEST(of_a_stream_nothing_is_lost_in_silence)
 
 TEST(of_a_stream_that_frees_what_is_written_nothing_is_lost_in_silence)
 {
-    fail_each((takt_profiler_options){.stream = true, .max_memory_bytes = 4 * TKT_CHUNK_BYTES});
+    fail_each((takt_profiler_options){.stream = true, .max_memory_bytes = 8 * TKT_CHUNK_BYTES});
 }
 
 TEST(of_a_streamed_summary_nothing_is_lost_in_silence)

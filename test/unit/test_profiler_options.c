@@ -129,6 +129,9 @@ TEST(unknown_names_and_numbers_are_refused)
     options.level = 5;
     check_refused(&options, "profiler: invalid level 5");
     options.level = 0;
+    options.max_memory_bytes = 65535;
+    check_refused(&options, "profiler: invalid max_memory_bytes (64 KiB or more) 65535");
+    options.max_memory_bytes = 0;
     options.host_peak_bandwidth = -1;
     check_refused(&options, "profiler: a peak rate is negative or not a number");
     options.host_peak_bandwidth = 0;
