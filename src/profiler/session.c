@@ -11,8 +11,8 @@
 #include "record/control.h"
 #include "record/site.h"
 
-#define LEAST_FOLD_BYTES  (UINT64_C(16) << 20)
-#define LATE_NS           5e9 /* how late devices' waits and memory events may arrive */
+#define LEAST_FOLD_BYTES (UINT64_C(16) << 20)
+#define LATE_NS          5e9 /* how late devices' waits and memory events may arrive */
 
 static tkt_mutex session_lock = TKT_MUTEX_INIT;
 static tkt_window *windows;   /* lock */

@@ -171,7 +171,7 @@ static void print_line(const running *timer, const char *indent, double ms)
     tkt_print("%s%s took %.2f ms%s%s\n", indent, timer->name, ms, *extra ? " " : "", extra);
 }
 
-static void print(running *timer, uint64_t end_ticks, double ms)
+static void print(running *timer, uint64_t closed_ticks, double ms)
 {
     char indent[MAX_INDENT + 1];
     uint32_t width = timer->indent < MAX_INDENT ? timer->indent : MAX_INDENT;
@@ -180,7 +180,7 @@ static void print(running *timer, uint64_t end_ticks, double ms)
     if (timer->timing)
         print_activities(timer, indent);
     if (timer->window)
-        print_tree(timer, end_ticks);
+        print_tree(timer, closed_ticks);
     print_line(timer, indent, ms);
     takt_thread_hot_v1.printing_timers--;
 }
@@ -195,6 +195,7 @@ double takt_timer_end(takt_timer *opaque)
     uint64_t end_ticks = tkt_ticks();
     timer->is_running = false;
     takt_scope_close(timer->scope);
+    uint64_t closed_ticks = timer->window ? tkt_ticks() : 0;
     if (timer->options.nvtx)
         tkt_nvtx_range_end(timer->nvtx_range);
     if (timer->timing)
@@ -206,7 +207,7 @@ double takt_timer_end(takt_timer *opaque)
     if (timer->options.samples)
         append_sample(timer->options.samples, ms);
     if (!timer->options.silent)
-        print(timer, end_ticks, ms);
+        print(timer, closed_ticks, ms);
     if (timer->window)
         tkt_window_close(timer->window);
     if (timer->timing)

@@ -342,4 +342,17 @@ TEST(a_detailed_timer_prints_the_tree_of_its_thread)
     takt_profiler_destroy(profiler);
 }
 
+/* The window ends a moment after the timer's own scope. */
+TEST(a_detailed_timer_is_finished_in_its_own_tree)
+{
+    tkt_clock_fake(NULL);
+    capture_stdout();
+    {
+        TAKT_TIMER("Detail", .detailed = true);
+    }
+    const char *text = captured_stdout();
+    assert_non_null(strstr(text, "# of Calls"));
+    assert_null(strstr(text, "unfinished"));
+}
+
 TEST_MAIN_EACH(begin_test, tear_down)
