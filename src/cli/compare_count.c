@@ -65,13 +65,13 @@ static bool launched_add_idle_calls(cli_comparison *comparison, int side)
 {
     cli_rows *rows = &comparison->rows;
     for (size_t i = 0; i < rows->count; i++) {
-        cli_row *row = &rows->items[i];
-        cli_part *part = &row->parts[side];
-        if (row->kind != CLI_ROW_CUDA || part->total_ns <= part->noted_ns)
+        const cli_row *row = &rows->items[i];
+        if (row->kind != CLI_ROW_CUDA || row->parts[side].total_ns <= row->parts[side].noted_ns)
             continue; /* no launches for this scope in this trace */
         uint32_t of = cli_rows_find(rows, CLI_ROW_SCOPE, row->above, row->name + row->leaf);
         if (of == CLI_NO_ROW)
             return false;
+        cli_part *part = &rows->items[i].parts[side]; /* the list may have moved */
         const cli_part *scope = &rows->items[of].parts[side];
         size_t samples = part->noted_samples + scope->samples.count - scope->noted_samples;
         part->calls += scope->calls - scope->noted_calls;

@@ -100,11 +100,14 @@ static char *name_of(const cli_rows *rows, uint32_t above, const char *name, siz
 
 uint32_t cli_rows_find(cli_rows *rows, cli_row_kind kind, uint32_t above, const char *name)
 {
-    if (rows->count == rows->capacity && !grow(rows))
-        return CLI_NO_ROW;
-    uint32_t *slot = slot_of(rows, kind, above, name);
-    if (*slot)
+    uint32_t *slot = rows->capacity ? slot_of(rows, kind, above, name) : NULL;
+    if (slot && *slot)
         return *slot - 1;
+    if (rows->count == rows->capacity) {
+        if (!grow(rows))
+            return CLI_NO_ROW;
+        slot = slot_of(rows, kind, above, name);
+    }
     cli_row *row = &rows->items[rows->count];
     *row = (cli_row){.kind = kind, .above = above};
     row->name = name_of(rows, above, name, &row->leaf);

@@ -221,6 +221,21 @@ run diff --csv launches.pftrace folded.pftrace
 out_has '^forces,cuda,1,1,8000,10000,8000,10000,2000,'
 run diff --width 80 a.pftrace b.pftrace
 out_lacks '(^Name .*Kind|of kind cuda)'
+# The calls without launches count, also where the list of rows has just become full.
+for count in 59 60 61; do
+    {
+        printf '%s\n' 'run many' 'backend CUPTI 13.0' 'device Imaginary 9000' 'thread main' \
+            'span -1 0 0 100000 forces' 'launch 0 10 500 kernel k' 'span -1 0 110000 120000 forces'
+        for i in $(seq $count); do echo "span -1 0 $((200000 + i * 100)) $((200050 + i * 100)) s$i"; done
+    } | trace many.pftrace
+    cp many.pftrace again.pftrace
+    run diff --json --rows all many.pftrace again.pftrace
+    status_is 0
+    [ "$(python3 -c 'import json, sys
+print([(row["calls_a"], row["calls_b"]) for row in json.load(sys.stdin)["rows"] if row["kind"] == "cuda"])' <<<"$out")" = \
+        '[(2, 2)]' ] || fail "$count scopes: other calls" "$out"
+done
+
 # A call has none, though a scope inside of it launched; nor is a loop of the host a device's work.
 trace inside.pftrace <<'END'
 device Imaginary 9000
