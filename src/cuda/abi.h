@@ -341,6 +341,7 @@ typedef void (*tkt_cupti_completed)(void *context, uint32_t stream, uint8_t *buf
     X(context_id, cuCtxGetId, 0, (void *, unsigned long long *))                                   \
     X(stream_context, cuStreamGetCtx, 0, (void *, void **))                                        \
     X(stream_create, cuStreamCreate, 0, (void **, unsigned))                                       \
+    X(stream_destroy, cuStreamDestroy_v2, 0, (void *))                                             \
     X(stream_is_capturing, cuStreamIsCapturing, 0, (void *, int *))                                \
     X(context_record, cuCtxRecordEvent, 0, (void *, void *))                                       \
     X(event_create, cuEventCreate, 0, (void **, unsigned))                                         \
@@ -363,7 +364,14 @@ typedef void (*tkt_cupti_completed)(void *context, uint32_t stream, uint8_t *buf
     X(TKT_CUDA_SUCCESS, CUDA_SUCCESS, 0)                                                           \
     X(TKT_CUDA_OUT_OF_MEMORY, CUDA_ERROR_OUT_OF_MEMORY, 2)                                         \
     X(TKT_CUDA_NOT_INITIALIZED, CUDA_ERROR_NOT_INITIALIZED, 3)                                     \
+    X(TKT_CUDA_INVALID_VALUE, CUDA_ERROR_INVALID_VALUE, 1)                                         \
+    X(TKT_CUDA_INVALID_HANDLE, CUDA_ERROR_INVALID_HANDLE, 400)                                     \
+    X(TKT_CUDA_ILLEGAL_STATE, CUDA_ERROR_ILLEGAL_STATE, 401)                                       \
     X(TKT_CUDA_NOT_READY, CUDA_ERROR_NOT_READY, 600)                                               \
+    X(TKT_CUDA_CAPTURE_UNSUPPORTED, CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED, 900)                    \
+    X(TKT_CUDA_CAPTURE_UNMATCHED, CUDA_ERROR_STREAM_CAPTURE_UNMATCHED, 903)                        \
+    X(TKT_CUDA_CAPTURE_IMPLICIT, CUDA_ERROR_STREAM_CAPTURE_IMPLICIT, 906)                          \
+    X(TKT_CUDA_CAPTURE_WRONG_THREAD, CUDA_ERROR_STREAM_CAPTURE_WRONG_THREAD, 908)                  \
     X(TKT_CAPTURE_MODE_RELAXED, CU_STREAM_CAPTURE_MODE_RELAXED, 2)                                 \
     X(TKT_CAPTURE_STATUS_NONE, CU_STREAM_CAPTURE_STATUS_NONE, 0)                                   \
     X(TKT_STREAM_NON_BLOCKING, CU_STREAM_NON_BLOCKING, 1)                                          \

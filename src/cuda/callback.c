@@ -146,13 +146,22 @@ static bool is_recorded(const char *name)
     return name[-1] == CLASS_WORK || name[-1] == CLASS_GRAPH || name[-1] == CLASS_END;
 }
 
+/* True if the call has ended a capture: also one that was invalid. */
+static bool has_ended_capture(int32_t result)
+{
+    return result != TKT_CUDA_INVALID_VALUE && result != TKT_CUDA_INVALID_HANDLE &&
+           result != TKT_CUDA_ILLEGAL_STATE && result != TKT_CUDA_CAPTURE_UNMATCHED &&
+           result != TKT_CUDA_CAPTURE_WRONG_THREAD;
+}
+
 /* Not inlined: most calls are inner ones, and without this code they save no registers. A capture
- * that could not begin counts as ended, and so does one whose end failed. */
+ * that could not begin counts as ended. */
 static __attribute__((noinline)) void on_exit_of(const char *name, bool is_driver,
                                                  const tkt_callback_data *data, const void *caller)
 {
     int32_t result = data->result ? *(const int32_t *)data->result : 0;
-    if (name[-1] == CLASS_CAPTURE_END || (name[-1] == CLASS_CAPTURE_BEGIN && result != 0))
+    if (name[-1] == CLASS_CAPTURE_END ? has_ended_capture(result)
+                                      : name[-1] == CLASS_CAPTURE_BEGIN && result != 0)
         tkt_capture_end();
     if (!is_recorded(name) || *data->correlation_data == UNREPORTED)
         return;
@@ -199,7 +208,8 @@ static __attribute__((noinline)) void on_enter(int domain, uint32_t id,
         return;
     }
     const char *name = name_of(domain, id);
-    if (name && name[-1] != CLASS_WORK)
+    bool is_inner = (uint32_t)*inside == data->correlation; /* of a call from before the switch */
+    if (name && name[-1] != CLASS_WORK && !is_inner)
         prepare(name);
     remember_correlation(data->correlation); /* now, since the call may return after the window's
                                               * end */
@@ -299,6 +309,7 @@ static call_class class_of(const char *name)
         {"LinkAdd", CLASS_WORK},
         {"LinkComplete", CLASS_WORK},
         {"StreamBeginCapture", CLASS_CAPTURE_BEGIN},
+        {"StreamBeginRecapture", CLASS_CAPTURE_BEGIN},
         {"StreamEndCapture", CLASS_CAPTURE_END},
         {"DriverGetVersion", CLASS_MARK},
     };

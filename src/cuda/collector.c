@@ -197,6 +197,8 @@ static void add_moment(uint64_t tickets)
 static tkt_idle_state look_at(const tkt_driver *driver, moment *m)
 {
     tkt_idle_state idle;
+    if (backend_now() != TKT_BACKEND_CUPTI) /* nobody tells of captures, which a mark would spoil */
+        return tkt_marks_resolve() > 0 ? TKT_IDLE_NOT_YET : TKT_IDLE_DONE;
     if (m->is_marked) {
         idle = tkt_idle_look(driver, &m->mark);
     } else {
@@ -206,8 +208,7 @@ static tkt_idle_state look_at(const tkt_driver *driver, moment *m)
         if (idle == TKT_IDLE_DONE && m->mark.count)
             return TKT_IDLE_NOT_YET;
     }
-    if (idle == TKT_IDLE_DONE && backend_now() == TKT_BACKEND_CUPTI &&
-        !tkt_buffers_are_back(m->buffers))
+    if (idle == TKT_IDLE_DONE && !tkt_buffers_are_back(m->buffers))
         return TKT_IDLE_NOT_YET;
     return idle;
 }

@@ -20,12 +20,15 @@ static bool is_good_period(tkt_decoder *d, uint64_t begin, uint64_t end)
 
 /* ---- Memory ---------------------------------------------------------------------------------- */
 
-/* A pool has grown or shrunk by the difference from its last reported size. */
+/* A pool has grown or shrunk by the difference from its last reported size. Records come in any
+ * order: older ones than the latest say nothing about the size. */
 static void note_pool(tkt_store *store, tkt_stored_memory event, uint64_t pool, uint64_t size)
 {
-    uint64_t *known = tkt_map_put(&store->pools, pool);
+    uint64_t *at = tkt_map_put(&store->pool_times, pool);
+    uint64_t *known = at && event.time >= *at ? tkt_map_put(&store->pools, pool) : NULL;
     if (!known)
         return;
+    *at = event.time;
     event.bytes = (int64_t)(size - *known);
     event.address = pool;
     event.kind = TAKT_MEMORY_DEVICE;

@@ -143,34 +143,40 @@ static tkt_stored_totals *totals_of(tkt_store *store, uint32_t device)
     return &store->totals.items[device];
 }
 
+#define BYTES_MASK ((UINT64_C(1) << 48) - 1)
+
 static void add_allocation(tkt_store *store, tkt_stored_totals *totals,
                            const tkt_stored_memory *memory)
 {
-    uint64_t *bytes = tkt_map_put(&store->allocated, memory->address);
+    uint64_t *place = tkt_map_put(&store->allocated, memory->address);
     totals->allocations++;
-    if (!bytes)
+    if (!place)
         return; /* the free will count as unmatched */
-    totals->current_bytes += (uint64_t)memory->bytes - *bytes;
+    uint64_t bytes = (uint64_t)memory->bytes & BYTES_MASK, before = *place & BYTES_MASK;
+    totals->current_bytes += bytes - before;
     if (memory->is_from_pool)
-        totals->pool_used_bytes += (uint64_t)memory->bytes - *bytes;
-    *bytes = (uint64_t)memory->bytes;
+        totals->pool_used_bytes += bytes - before;
+    *place = (uint64_t)memory->device << 48 | bytes;
     if (totals->current_bytes > totals->peak_bytes) {
         totals->peak_bytes = totals->current_bytes;
         totals->peak_time = memory->time;
     }
 }
 
+/* Whatever device is current may free the memory of another: that one has it no more. */
 static void add_free(tkt_store *store, tkt_stored_totals *totals, const tkt_stored_memory *memory)
 {
-    const uint64_t *bytes = tkt_map_get(&store->allocated, memory->address);
-    if (!bytes) {
+    const uint64_t *place = tkt_map_get(&store->allocated, memory->address);
+    if (!place) {
         totals->unmatched_frees++;
         return;
     }
+    uint64_t bytes = *place & BYTES_MASK;
     totals->frees++;
-    totals->current_bytes -= *bytes;
+    totals = &store->totals.items[*place >> 48];
+    totals->current_bytes -= bytes;
     if (memory->is_from_pool)
-        totals->pool_used_bytes -= *bytes;
+        totals->pool_used_bytes -= bytes;
     tkt_map_remove(&store->allocated, memory->address);
 }
 
@@ -254,6 +260,7 @@ void tkt_store_forget_memory(tkt_store *store)
     TKT_ARRAY_FREE(&store->totals);
     tkt_map_fini(&store->allocated);
     tkt_map_fini(&store->pools);
+    tkt_map_fini(&store->pool_times);
     store->summed_until = 0;
     tkt_mutex_unlock(&store->lock);
 }

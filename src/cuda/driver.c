@@ -17,6 +17,7 @@ static tkt_driver driver_table;
 static _Atomic(const tkt_driver *) the_driver;
 static bool is_forgotten; /* set while there is only one thread */
 static _Atomic(void *) known_contexts[MAX_CONTEXTS];
+static _Atomic(uint32_t) visitors; /* threads in tkt_driver_visit() */
 
 static bool look_up(void *library)
 {
@@ -135,15 +136,22 @@ int tkt_driver_read_devices(const tkt_driver *driver, tkt_store *store)
     return driver->device_count(&count);
 }
 
+#define MOST_TURNS 1000u /* of a millisecond each */
+
+/* A walk counts itself before it loads a handle, and this takes the handle away before it looks for
+ * walks: both with sequential consistency. A walk may itself destroy a context that it was the last
+ * to retain. */
 void tkt_driver_replace_context(void *old, void *new)
 {
-    for (size_t i = 0; i < MAX_CONTEXTS; i++) {
+    bool is_replaced = false;
+    for (size_t i = 0; !is_replaced && i < MAX_CONTEXTS; i++) {
         void *expected = old;
-        /* relaxed: the handle publishes no other data */
-        if (atomic_compare_exchange_strong_explicit(&known_contexts[i], &expected, new,
-                                                    memory_order_relaxed, memory_order_relaxed))
-            return;
+        is_replaced = atomic_compare_exchange_strong(&known_contexts[i], &expected, new);
     }
+    bool is_visitor = takt_thread_hot_v1.device_call == UINT64_MAX;
+    for (uint32_t turn = 0; old && !is_visitor && atomic_load(&visitors) > 0 && turn < MOST_TURNS;
+         turn++)
+        tkt_thread_pause_ms(1);
 }
 
 /* By cuda.h these are a kernel's illegal address, time-out, assertion, stack, instruction,
@@ -196,23 +204,34 @@ bool tkt_driver_visit(const tkt_driver *driver, tkt_context_visitor visitor, voi
     context_walk w = {.driver = driver, .visitor = visitor, .user = user};
     tkt_driver_call call = tkt_driver_begin(driver);
     int device;
+    atomic_fetch_add(&visitors, 1);
     for (uint32_t i = 0; !w.is_end && tkt_driver_device(driver, i, &device); i++)
         visit_primary(&w, device);
     for (size_t i = 0; !w.is_end && i < MAX_CONTEXTS; i++)
-        visit(&w, atomic_load_explicit(&known_contexts[i], memory_order_relaxed));
+        visit(&w, atomic_load(&known_contexts[i]));
+    atomic_fetch_sub(&visitors, 1);
     tkt_driver_end(driver, call);
     return !w.is_broken;
+}
+
+/* True if a stream that waits for the legacy stream is being captured. Asking does no harm, and
+ * needs no callbacks. */
+static bool is_capture_near(const tkt_driver *driver)
+{
+    int status;
+    return driver->stream_is_capturing &&
+           driver->stream_is_capturing(NULL, &status) == TKT_CUDA_CAPTURE_IMPLICIT;
 }
 
 static bool synchronize_context(const tkt_driver *driver, void *user)
 {
     bool *are_idle = user;
-    if (tkt_capture_hold()) {
+    bool is_held = tkt_capture_hold(), may_wait = is_held && !is_capture_near(driver);
+    if (may_wait)
         driver->context_synchronize();
+    if (is_held)
         tkt_capture_release();
-    } else {
-        *are_idle = false;
-    }
+    *are_idle &= may_wait;
     return false;
 }
 

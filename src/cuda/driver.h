@@ -40,8 +40,9 @@ bool tkt_driver_device(const tkt_driver *driver, uint32_t ordinal, int *handle);
 /* Reads the properties of a device, except its name; `device` is the driver's handle. */
 void tkt_driver_read_device(const tkt_driver *driver, int device, tkt_device *out);
 
-/* Records contexts that callbacks report: `old` is NULL for one that was created, `new` for one that
- * is destroyed. Takt finds primary contexts without them. */
+/* Records contexts that callbacks report: `old` is NULL for one that was created, `new` for one
+ * that is about to be destroyed. Then this waits, for a second at most, until no other thread is in
+ * tkt_driver_visit(), which may use it. Takt finds primary contexts without them. */
 void tkt_driver_replace_context(void *old, void *new);
 
 /* True for a status after which the process cannot use CUDA any more. */

@@ -198,6 +198,18 @@ bool tkt_event_context_of(const tkt_driver *driver, void *stream, tkt_event_cont
     return true;
 }
 
+bool tkt_event_context_push(const tkt_driver *driver, const tkt_event_context *context)
+{
+    tkt_event_context now;
+    if (!context->handle || driver->context_push(context->handle) != TKT_CUDA_SUCCESS)
+        return false;
+    if (tkt_event_context_of(driver, NULL, &now) && now.handle == context->handle &&
+        now.key == context->key)
+        return true;
+    driver->context_pop(&now.handle);
+    return false;
+}
+
 tkt_capture tkt_event_capture(const tkt_driver *driver, void *stream)
 {
     int status = 0;

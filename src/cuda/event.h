@@ -29,6 +29,10 @@ takt_status tkt_event_status(int result);
  * none. */
 bool tkt_event_context_of(const tkt_driver *driver, void *stream, tkt_event_context *out);
 
+/* Makes the context current, until context_pop(). False if it is gone, also if another one has its
+ * address. */
+bool tkt_event_context_push(const tkt_driver *driver, const tkt_event_context *context);
+
 /* Says whether work given to the stream now becomes part of a graph. */
 typedef enum tkt_capture {
     TKT_CAPTURE_NO,

@@ -302,8 +302,7 @@ static void note_given_up(const mark *given, const tkt_marked_context *known)
 /* The context whose marks the collector finishes. Some drivers require that it is current. */
 typedef struct visited_context {
     uint32_t index; /* UINT32_MAX: none */
-    bool is_pushed;
-    bool is_alive; /* still the one in which the marks' events were made */
+    bool is_alive;  /* current, and still the one in which the marks' events were made */
     tkt_marked_context known;
 } visited_context;
 
@@ -312,7 +311,7 @@ static void leave_context(const tkt_driver *driver, visited_context *visited)
     void *previous;
     if (visited->index == UINT32_MAX)
         return;
-    if (visited->is_pushed)
+    if (visited->is_alive)
         driver->context_pop(&previous);
     tkt_marks_set_anchor(visited->index, &visited->known.anchor);
     visited->index = UINT32_MAX;
@@ -320,15 +319,11 @@ static void leave_context(const tkt_driver *driver, visited_context *visited)
 
 static void visit_context(const tkt_driver *driver, visited_context *visited, uint32_t index)
 {
-    tkt_event_context now;
     if (visited->index == index)
         return;
     leave_context(driver, visited);
     *visited = (visited_context){.index = index, .known = tkt_marks_context_at(index)};
-    const tkt_event_context *context = &visited->known.context;
-    visited->is_pushed = driver->context_push(context->handle) == TKT_CUDA_SUCCESS;
-    visited->is_alive = tkt_event_context_of(driver, NULL, &now) && now.handle == context->handle &&
-                        now.key == context->key;
+    visited->is_alive = tkt_event_context_push(driver, &visited->known.context);
 }
 
 /* Stores the activity of a mark without inner marks. False if the mark is not done yet. */

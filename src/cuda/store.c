@@ -66,6 +66,7 @@ void tkt_store_fini(tkt_store *store)
     tkt_map_fini(&store->shape_index);
     tkt_map_fini(&store->name_index);
     tkt_map_fini(&store->pools);
+    tkt_map_fini(&store->pool_times);
     tkt_map_fini(&store->allocated);
     TKT_ARRAY_FREE(&store->totals);
     TKT_ARRAY_FREE(&store->unsummed);

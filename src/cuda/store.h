@@ -285,7 +285,7 @@ typedef struct tkt_store {
     TKT_ARRAY_OF(tkt_stored_memory) unsummed; /* events not yet in the totals: earlier ones may
                                                * still arrive */
     uint64_t         summed_until; /* time of the latest event in the totals */
-    tkt_map          allocated; /* address of device memory -> bytes */
+    tkt_map allocated;             /* address of device memory -> device << 48 | bytes */
     tkt_cuda_clock   clock;
     tkt_cuda_losses  losses;
     bool             is_forced_flush; /* the buffer being decoded came from a forced flush: it may
@@ -294,6 +294,7 @@ typedef struct tkt_store {
     TKT_ARRAY_OF(tkt_stored_name) names; /* this and the next two: for the decoder only */
     tkt_map          name_index; /* address of a kernel's name, or another key -> index + 1 */
     tkt_map          pools;      /* address of a memory pool -> its bytes */
+    tkt_map pool_times;          /* ... -> when it had them */
 } tkt_store;
 
 /* The limit of a store until somebody sets max_bytes. */

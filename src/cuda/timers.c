@@ -124,7 +124,8 @@ static bool has_functions(const tkt_driver *driver)
     static const uint16_t needed[] = {AT(memory_alloc),   AT(memory_free),       AT(pinned_alloc),
                                       AT(pinned_free),    AT(memory_zero),       AT(copy_to_host),
                                       AT(copy_on_device), AT(event_create),      AT(event_record),
-                                      AT(event_query),    AT(event_synchronize), AT(event_destroy)};
+                                      AT(event_query),    AT(event_synchronize), AT(event_destroy),
+                                      AT(stream_create),  AT(stream_destroy)};
 #undef AT
     for (size_t i = 0; driver && i < sizeof needed / sizeof *needed; i++) {
         void *function;
@@ -135,21 +136,36 @@ static bool has_functions(const tkt_driver *driver)
     return driver != NULL;
 }
 
+/* Clears the pool on a stream of its own. The legacy stream cannot be used while another thread
+ * captures, and kernels on some streams would not wait for it. */
+static int clear(const tkt_driver *driver, takt_device_timers *timers)
+{
+    void *stream = NULL, *event = timers->reads[0].event;
+    int result = driver->stream_create(&stream, TKT_STREAM_NON_BLOCKING);
+    if (result == TKT_CUDA_SUCCESS)
+        result = driver->memory_zero((uintptr_t)timers->pool, 0, timers->bytes, stream);
+    if (result == TKT_CUDA_SUCCESS)
+        result = driver->event_record(event, stream);
+    if (result == TKT_CUDA_SUCCESS)
+        result = driver->event_synchronize(event);
+    if (stream)
+        driver->stream_destroy(stream);
+    return result;
+}
+
 /* With the timers' context current. */
 static int allocate(const tkt_driver *driver, takt_device_timers *timers)
 {
     uint64_t address = 0;
     int result = driver->memory_alloc(&address, timers->bytes);
     timers->pool = (takt_device_pool *)(uintptr_t)address;
-    if (result == TKT_CUDA_SUCCESS)
-        result = driver->memory_zero(address, 0, timers->bytes, NULL);
     for (uint32_t i = 0; i < TKT_TIMER_READS && result == TKT_CUDA_SUCCESS; i++) {
         result = driver->pinned_alloc(&timers->reads[i].memory, timers->bytes);
         timers->reads[i].event = tkt_event_take(driver, &timers->context, false);
         if (!timers->reads[i].event)
             result = TKT_CUDA_OUT_OF_MEMORY;
     }
-    return result;
+    return result == TKT_CUDA_SUCCESS ? clear(driver, timers) : result;
 }
 
 static takt_status device_pool(takt_device_timers *timers)
@@ -175,8 +191,8 @@ static takt_status device_pool(takt_device_timers *timers)
 static void free_device_pool(takt_device_timers *timers)
 {
     const tkt_driver *driver = tkt_driver_get();
-    void *current = timers->context.handle;
-    if (!driver || !current || driver->context_push(current) != TKT_CUDA_SUCCESS)
+    void *current;
+    if (!driver || !tkt_event_context_push(driver, &timers->context))
         return; /* the context, and the memory with it, is gone */
     tkt_driver_call call = tkt_driver_begin(driver);
     if (timers->pool)

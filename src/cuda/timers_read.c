@@ -244,9 +244,11 @@ static bool collect_one(const tkt_driver *driver, takt_device_timers *timers, bo
     /* acquire: pairs with the release in begin_read() */
     if (__atomic_load_n(&timers->begun_reads, __ATOMIC_ACQUIRE) == number || !driver)
         return false;
+    tkt_driver_call call = tkt_driver_begin(driver);
     int result =
         may_wait ? driver->event_synchronize(read->event) : driver->event_query(read->event);
-    if (result == TKT_CUDA_NOT_READY)
+    tkt_driver_end(driver, call);
+    if (result == TKT_CUDA_NOT_READY || result == TKT_CUDA_CAPTURE_UNSUPPORTED)
         return false;
     if (result == TKT_CUDA_SUCCESS)
         make_batch(timers, read->memory, read);
@@ -342,7 +344,7 @@ static takt_status begin_read(const tkt_driver *driver, takt_device_timers *time
 {
     tkt_timer_read *read = &timers->reads[timers->begun_reads % TKT_TIMER_READS];
     void *current = NULL;
-    if (driver->context_push(timers->context.handle) != TKT_CUDA_SUCCESS)
+    if (!tkt_event_context_push(driver, &timers->context))
         return TAKT_BAD_STATE;
     takt_status status = TAKT_BAD_STATE;
     if (tkt_event_capture(driver, stream) == TKT_CAPTURE_NO) {

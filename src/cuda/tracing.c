@@ -31,9 +31,14 @@ static uint64_t read_clock(void)
     return ns;
 }
 
+#define RECENT_NS UINT64_C(60000000000)
+
+static uint64_t sampled_ns; /* time of the last sample */
+
 static void sample_clock(tkt_store *store)
 {
     tkt_clock_pair pair = tkt_clock_sample(read_clock);
+    sampled_ns = takt_now_ns();
     tkt_mutex_lock(&store->lock);
     tkt_store_add_pair(store, &pair, true);
     tkt_mutex_unlock(&store->lock);
@@ -306,8 +311,12 @@ static void share_memory(const tkt_cuda_wish *wish)
     tkt_buffers_trim(LEAST_BUFFER_BYTES / 2);
 }
 
+/* Between windows nobody drains: stamps of records since then must not look far from all readings
+ * of the clock. */
 void tkt_tracing_drain(const tkt_cuda_wish *wish)
 {
+    if (takt_now_ns() - sampled_ns > RECENT_NS)
+        sample_clock(tkt_store_get());
     share_memory(wish);
     tkt_buffers_drain(decode);
     share_memory(wish);

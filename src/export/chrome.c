@@ -166,8 +166,8 @@ static takt_status set_thread_row(tkt_chrome *chrome, uint32_t number, tkt_map *
     bool is_own = !*is_used && track->thread_id && track->thread_id < TKT_CHROME_FIRST_ROW_ID;
     *is_used = 1;
     tkt_chrome_row *row = &chrome->tracks[number].row;
-    tkt_chrome_row_init(row, chrome->trace->facts.process_id,
-                        is_own ? track->thread_id : chrome->next_row_id++, chrome->next_order++);
+    tkt_chrome_row_init(row, chrome->pid, is_own ? track->thread_id : chrome->next_row_id++,
+                        chrome->next_order++);
     row->name = track->name;
     row->thread_id = track->thread_id;
     return TAKT_OK;
@@ -178,7 +178,7 @@ static takt_status set_rows(tkt_chrome *chrome)
     const takt_trace *trace = chrome->trace;
     tkt_map used = {0};
     takt_status status = TAKT_OK;
-    uint32_t pid = trace->facts.process_id;
+    uint32_t pid = chrome->pid;
     tkt_chrome_row_init(&chrome->steps_row, pid, chrome->next_row_id++, -1);
     chrome->overheads = (tkt_chrome_lanes){.title = "CUPTI overhead", .pid = pid};
     for (uint32_t i = 0; i < trace->tracks.count && status == TAKT_OK; i++) {
@@ -204,9 +204,20 @@ static void *items(size_t count, size_t size)
     return tkt_alloc_zeroed((count + 1) * size);
 }
 
+/* Viewers know a device by its ordinal, which stands where a program's process id does. In a
+ * container the program may have that id, too: it then gets one that Linux gives to no process. */
+static uint32_t pid_of(const takt_trace *trace)
+{
+    uint32_t pid = trace->facts.process_id;
+    bool is_alone =
+        trace->devices.count + trace->activities.count + trace->device_memory.count == 0;
+    return pid < TKT_CHROME_ORDINALS && !is_alone ? TKT_CHROME_FREE_PIDS + pid : pid;
+}
+
 static takt_status init(tkt_chrome *chrome)
 {
     const takt_trace *trace = chrome->trace;
+    chrome->pid = pid_of(trace);
     chrome->sites = items(trace->sites.count * 2, sizeof *chrome->sites);
     chrome->tracks = items(trace->tracks.count, sizeof *chrome->tracks);
     chrome->keys = items(trace->strings.count, sizeof *chrome->keys);

@@ -177,6 +177,7 @@ typedef struct tkt_chrome {
     tkt_phase_slices phase_slices; /* of the segment that is being written */
     uint32_t      *arrows; /* by call: number of arrows written from it */
     tkt_chrome_row steps_row;
+    uint32_t pid; /* of the program, or TKT_CHROME_FREE_PIDS more */
     uint32_t       next_row_id;
     int32_t        next_order;
 

@@ -45,7 +45,9 @@ static uint32_t ordinal_of(const tkt_chrome *chrome, uint32_t name)
 {
     const tkt_device *facts = facts_of(chrome, name);
     const char *colon = strchr(tkt_trace_text(chrome->trace, name), ':');
-    return facts ? facts->ordinal : colon ? (uint32_t)strtoul(colon + 1, NULL, 10) % 64 : 0;
+    return facts   ? facts->ordinal
+           : colon ? (uint32_t)strtoul(colon + 1, NULL, 10) % TKT_CHROME_ORDINALS
+                   : 0;
 }
 
 uint32_t tkt_chrome_device_index(tkt_chrome *chrome, uint32_t name)

@@ -23,7 +23,7 @@ static void put_row(tkt_chrome *chrome, uint32_t tid)
 {
     tkt_writer *writer = chrome->writer;
     tkt_writer_text(writer, ",\"pid\":");
-    tkt_chrome_put_u64(writer, chrome->trace->facts.process_id);
+    tkt_chrome_put_u64(writer, chrome->pid);
     tkt_writer_text(writer, ",\"tid\":");
     tkt_chrome_put_u64(writer, tid);
     tkt_writer_text(writer, ",\"ts\":");

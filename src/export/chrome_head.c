@@ -159,7 +159,7 @@ static void put_process_order(tkt_chrome *chrome, uint32_t pid, uint64_t order)
 
 static void put_process(tkt_chrome *chrome)
 {
-    uint32_t pid = chrome->trace->facts.process_id;
+    uint32_t pid = chrome->pid;
     put_process_name(chrome, pid);
     put_label(chrome);
     put_process_order(chrome, pid, pid);
@@ -184,7 +184,7 @@ static void put_window_mark(tkt_chrome *chrome, const char *name, uint64_t time_
     tkt_writer_format(chrome->writer,
                       "{\"ph\":\"i\",\"s\":\"g\",\"cat\":\"" WINDOW_CAT
                       "\",\"name\":\"%s\",\"pid\":%u,\"tid\":%u,\"ts\":",
-                      name, chrome->trace->facts.process_id, chrome->steps_row.tid);
+                      name, chrome->pid, chrome->steps_row.tid);
     tkt_chrome_put_ts(chrome, time_ns);
 }
 
@@ -357,8 +357,10 @@ static size_t escaped_bytes(const takt_trace *trace, uint32_t string)
     return trace->strings.items[string].size * 6;
 }
 
-static char *put_head(char *out, const takt_trace *trace, const tkt_trace_site *site, bool is_async)
+static char *put_head(char *out, const tkt_chrome *chrome, const tkt_trace_site *site,
+                      bool is_async)
 {
+    const takt_trace *trace = chrome->trace;
     out = put(out, "{\"ph\":\"X\",\"cat\":\"");
     if (site->kind == TAKT_SITE_CALL && site->category)
         out = put_escaped(out, trace, site->category); /* Kineto's cuda_runtime or cuda_driver */
@@ -367,7 +369,7 @@ static char *put_head(char *out, const takt_trace *trace, const tkt_trace_site *
     out = put(out, "\",\"name\":\"");
     out = put_escaped(out, trace, site->name);
     out = put(out, "\",\"pid\":");
-    out = tkt_put_u64(out, trace->facts.process_id);
+    out = tkt_put_u64(out, chrome->pid);
     return put(out, ",\"tid\":");
 }
 
@@ -430,7 +432,7 @@ bool tkt_chrome_make_site(tkt_chrome *chrome, uint32_t number, bool is_async)
         return false;
 
     tkt_chrome_site *made = &chrome->sites[2 * (size_t)number + is_async];
-    char *tail = put_head(text, trace, site, is_async);
+    char *tail = put_head(text, chrome, site, is_async);
     char *end = put_tail(tail, trace, site, &made->args_size);
     size_t kept = (size_t)(end - text) + TKT_CHROME_STRIDE;
     made->head_size = (size_t)(tail - text);

@@ -32,7 +32,7 @@ static tkt_chrome_lanes *lanes_of(tkt_chrome *chrome, const tkt_phase_segment *s
         return NULL;
     *added = (tkt_chrome_lanes){
         .title = tkt_arena_copy(&chrome->texts, title, (size_t)size),
-        .pid = on_gpu ? chrome->devices.items[device].pid : chrome->trace->facts.process_id,
+        .pid = on_gpu ? chrome->devices.items[device].pid : chrome->pid,
     };
     return added->title ? added : NULL;
 }

@@ -16,6 +16,11 @@ const char *tkt_memory_kind_name(uint32_t kind); /* takt_memory_kind: "Pageable"
 const char *tkt_limiter_name(uint32_t limiter);  /* tkt_limiter: "registers"; "": unknown */
 const char *tkt_wait_name(uint32_t kind);        /* tkt_wait: "Stream Sync" */
 
+/* In Chrome files a device's ordinal, below the first number, stands where a process's id does. A
+ * program with such an id gets the second number more: Linux gives processes lower ones. */
+#define TKT_CHROME_ORDINALS  64u
+#define TKT_CHROME_FREE_PIDS (1u << 22)
+
 /* ======== Lanes ======== */
 
 /* Rows for slices that may overlap. Slices on one row of a viewer must nest, and a slice that

@@ -1,6 +1,7 @@
 /* Rows, spans and events of the host; the facts of the finished trace. */
 #include "import/build.h"
 
+#include "export/devices.h"
 #include "trace/devices.h"
 #include "trace/order.h"
 
@@ -389,8 +390,11 @@ static void name_tracks(imp_build *build)
         are_several |= first != IMP_NOTHING && row->process != first;
         first = first == IMP_NOTHING ? row->process : first;
     }
-    if (first != IMP_NOTHING)
-        build->trace->facts.process_id = build->processes.items[first].id;
+    if (first != IMP_NOTHING) {
+        uint32_t id = build->processes.items[first].id;
+        bool is_moved = id - TKT_CHROME_FREE_PIDS < TKT_CHROME_ORDINALS;
+        build->trace->facts.process_id = is_moved ? id - TKT_CHROME_FREE_PIDS : id;
+    }
     for (size_t i = 0; i < build->rows.count; i++) {
         const imp_row *row = &build->rows.items[i];
         if (row->track != IMP_NOTHING)

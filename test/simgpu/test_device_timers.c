@@ -9,6 +9,7 @@
 #include "support/test.h"
 #include "trace/model.h"
 
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -347,6 +348,85 @@ TEST(a_read_in_the_recording_tells_the_lanes_of_an_earlier_graph)
         check(cuGraphExecDestroy(exec));
         takt_device_timers_destroy(timers);
     }
+}
+
+/* ---- Captures of other threads --------------------------------------------------------------- */
+
+typedef struct other_capture {
+    unsigned stream_flags;
+    int mode;
+    pthread_barrier_t begun, acted;
+    CUresult result; /* of its end */
+} other_capture;
+
+static void *capture_a_launch(void *user)
+{
+    other_capture *other = user;
+    CUstream captured;
+    CUfunction function;
+    CUgraph graph;
+    check(cuCtxSetCurrent(context));
+    check(cuModuleGetFunction(&function, module, "solve"));
+    check(cuStreamCreate(&captured, other->stream_flags));
+    check(cuStreamBeginCapture_v2(captured, other->mode));
+    pthread_barrier_wait(&other->begun);
+    pthread_barrier_wait(&other->acted);
+    cuLaunchKernel(function, 1, 1, 1, 1, 1, 1, 0, captured, NULL, NULL);
+    other->result = cuStreamEndCapture(captured, &graph);
+    if (other->result == 0)
+        cuGraphDestroy(graph);
+    check(cuStreamDestroy_v2(captured));
+    return NULL;
+}
+
+/* Calls `act` while another thread captures a stream. */
+static void act_beside_capture(void (*act)(void), unsigned stream_flags, int mode)
+{
+    other_capture other = {.stream_flags = stream_flags, .mode = mode};
+    pthread_t thread;
+    pthread_barrier_init(&other.begun, NULL, 2);
+    pthread_barrier_init(&other.acted, NULL, 2);
+    assert_int_equal(pthread_create(&thread, NULL, capture_a_launch, &other), 0);
+    pthread_barrier_wait(&other.begun);
+    act();
+    pthread_barrier_wait(&other.acted);
+    pthread_join(thread, NULL);
+    pthread_barrier_destroy(&other.begun);
+    pthread_barrier_destroy(&other.acted);
+    assert_int_equal(other.result, 0);
+}
+
+static takt_profiler *stepping;
+
+static void take_step(void)
+{
+    takt_profiler_step(stepping);
+}
+
+/* Steps ask whether earlier reads are done, which a global capture forbids other threads. */
+TEST(reads_leave_captures_of_other_threads_alone)
+{
+    takt_device_timers_options options = small();
+    options.at_step = true;
+    stepping = start();
+    make_timers(options);
+    launch("slow");
+    take_step();
+    act_beside_capture(take_step, 1, 0);
+    stop_profiler(stepping);
+    takt_device_timers_destroy(timers);
+}
+
+static void make_small_timers(void)
+{
+    make_timers(small());
+}
+
+/* The legacy stream cannot be used beside a capture of a blocking stream. */
+TEST(creating_leaves_captures_of_other_threads_alone)
+{
+    act_beside_capture(make_small_timers, 0, 2);
+    takt_device_timers_destroy(timers);
 }
 
 TEST(without_a_context_or_memory_there_are_no_timers)

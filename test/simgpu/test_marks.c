@@ -690,6 +690,27 @@ TEST_WITH(captured_launches_are_not_marked, begin_test, end_test)
                                     : "graph both 2 2600; kernel beta 2 40000");
 }
 
+/* Without CUPTI nobody tells Takt of captures. Even in relaxed mode, asking whether the device has
+ * done all its work would end them. */
+TEST_WITH(windows_that_end_leave_a_capture_alone, begin_test, end_test)
+{
+    CUgraph graph;
+    CUstream stream = streams[0][1];
+    takt_profiler *profiler =
+        start((takt_profiler_options){.schedule = three_cycles, .background = TAKT_OFF});
+    sim_hold(false);
+    for (int i = 0; i < 12; i++) {
+        launch(&beta);
+        check(cuStreamBeginCapture_v2(stream, 2));
+        assert_int_equal(takt_profiler_step(profiler), TAKT_OK);
+        launch_plain("gamma", 0, stream);
+        check(cuStreamEndCapture(stream, &graph));
+        check(cuGraphDestroy(graph));
+    }
+    stop(profiler);
+    assert_int_equal(trace_count, 3);
+}
+
 /* ---- Modes ------------------------------------------------------------------------------------
  */
 

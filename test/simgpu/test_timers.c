@@ -407,6 +407,27 @@ TEST(a_capture_is_not_disturbed)
     check(cuStreamDestroy_v2(stream));
 }
 
+/* A stream that is not captured cannot end the capture of another. */
+TEST(an_end_that_fails_ends_no_capture)
+{
+    CUstream streams[2];
+    CUgraph graph;
+    takt_timing *timing;
+    for (int i = 0; i < 2; i++)
+        check(cuStreamCreate(&streams[i], 1));
+    assert_int_equal(takt_timing_begin(NULL, &timing), TAKT_OK);
+    check(cuStreamBeginCapture_v2(streams[0], 2));
+    assert_int_equal(cuStreamEndCapture(streams[1], &graph), 401);
+    TAKT_TIMER_BEGIN(timer, "capture", .silent = true, .synchronize = true);
+    TAKT_TIMER_END(timer);
+    check(cuStreamEndCapture(streams[0], &graph));
+    check(cuGraphDestroy(graph));
+    assert_int_equal(takt_timing_end(timing), TAKT_OK);
+    takt_timing_free(timing);
+    for (int i = 0; i < 2; i++)
+        check(cuStreamDestroy_v2(streams[i]));
+}
+
 static void ignore_line(takt_log_level level, const char *line, void *user)
 {
     (void)level, (void)line, (void)user;

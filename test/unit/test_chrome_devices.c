@@ -266,6 +266,18 @@ TEST(devices_are_described)
     json_decref(json);
 }
 
+/* As in a container: the program's process has the id 1, and so has the second device. */
+TEST(no_process_is_taken_for_a_device)
+{
+    takt_trace *trace = make_devices();
+    trace->facts.process_id = 1;
+    add_scope(trace, "step");
+    json_t *json = linked_json(trace);
+    const json_t *step = find_event(json, "X", "step");
+    assert_int_equal(integer_of(step, "pid"), (1 << 22) + 1);
+    json_decref(json);
+}
+
 /* ---- Whole files ----------------------------------------------------------------------------- */
 
 static takt_trace *make_busy(uint32_t launches)

@@ -462,6 +462,19 @@ static void pools_grow_and_shrink(void **state)
     assert_int_equal(store.pools.count, 0);
 }
 
+/* A record that comes late is of an earlier size. */
+static void the_latest_size_of_a_pool_counts(void **state)
+{
+    (void)state;
+    put_pool(add_memory(1, TAKT_MEMORY_DEVICE, 0x3000, 10, T0 + 2), 1, 0xF00, 3000);
+    put_pool(add_memory(1, TAKT_MEMORY_DEVICE, 0x2000, 10, T0 + 1), 1, 0xF00, 2000);
+    put_pool(add_memory(1, TAKT_MEMORY_DEVICE, 0x1000, 10, T0), 1, 0xF00, 1000);
+    decode();
+    assert_int_equal(*tkt_map_get(&store.pools, 0xF00), 3000);
+    assert_int_equal(store.memory.count, 4);
+    assert_int_equal(store.memory.items[1].bytes, 3000);
+}
+
 static void waits_and_overheads(void **state)
 {
     (void)state;
@@ -748,6 +761,7 @@ int main(void)
         ON_11(sets_and_graphs),
         ON_13(allocations_and_frees),
         ON_13(pools_grow_and_shrink),
+        ON_13(the_latest_size_of_a_pool_counts),
         ON_11(pools_grow_and_shrink),
         ON_13(waits_and_overheads),
         ON_13(waits_find_the_record_of_their_event),

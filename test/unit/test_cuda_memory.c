@@ -63,6 +63,16 @@ TEST(a_free_of_what_was_there_before_is_unmatched)
     assert_int_equal(totals_now(0)->current_bytes, 8);
 }
 
+/* Any device may be current when memory is freed. */
+TEST(a_free_counts_where_the_memory_was)
+{
+    move(10, 0x1000, 64 << 20, 0);
+    move(11, 0x2000, 1 << 20, 1);
+    move(12, 0x1000, -(64 << 20), 1);
+    assert_int_equal(totals_now(0)->current_bytes, 0);
+    assert_int_equal(totals_now(1)->current_bytes, 1 << 20);
+}
+
 TEST(an_address_that_comes_again_was_freed_meanwhile)
 {
     move(10, 0x100, 100, 0);
