@@ -271,7 +271,7 @@ TEST(no_process_is_taken_for_a_device)
 {
     takt_trace *trace = make_devices();
     trace->facts.process_id = 1;
-    add_scope(trace, "step");
+    add_span(trace, 0, add_scope(trace, "step"), 10, 20);
     json_t *json = linked_json(trace);
     const json_t *step = find_event(json, "X", "step");
     assert_int_equal(integer_of(step, "pid"), (1 << 22) + 1);
