@@ -14,27 +14,37 @@ uint64_t tkt_histogram_value(uint32_t bucket)
     return low + (UINT64_C(1) << shift >> 1);
 }
 
+/* Of `count` values, every 2^shift-th counts. */
+static uint32_t shift_of(uint64_t count)
+{
+    return count >> 32 ? 32 - (uint32_t)__builtin_clz((uint32_t)(count >> 32)) : 0;
+}
+
 /* Rounds up: what is rare stays. */
-static uint32_t half(uint64_t count)
+static uint64_t scaled(uint32_t count, uint32_t shift)
 {
-    return (uint32_t)((count + 1) / 2);
+    return ((uint64_t)count + (UINT64_C(1) << shift) - 1) >> shift;
 }
 
-__attribute__((cold)) void tkt_histogram_halve(tkt_histogram *histogram, uint32_t *bucket)
+__attribute__((cold)) void tkt_histogram_add_late(tkt_histogram *histogram, uint64_t number,
+                                                  uint64_t value)
 {
-    *bucket = UINT32_MAX;
-    for (uint32_t i = 0; i < TKT_HISTOGRAM_BUCKETS; i++)
-        histogram->buckets[i] = half(histogram->buckets[i]);
+    uint32_t *bucket = &histogram->buckets[tkt_histogram_bucket(value)];
+    bool is_first = (number & (number - 1)) == 0; /* with a greater shift */
+    for (uint32_t i = 0; is_first && i < TKT_HISTOGRAM_BUCKETS; i++)
+        histogram->buckets[i] = (uint32_t)scaled(histogram->buckets[i], 1);
+    bool counts = (number & ((UINT64_C(1) << shift_of(number)) - 1)) == 0;
+    *bucket += counts && *bucket < UINT32_MAX;
 }
 
-void tkt_histogram_merge(tkt_histogram *into, const tkt_histogram *from)
+void tkt_histogram_merge(tkt_histogram *into, uint64_t count, const tkt_histogram *from,
+                         uint64_t more)
 {
-    bool is_full = false;
-    for (uint32_t i = 0; i < TKT_HISTOGRAM_BUCKETS; i++)
-        is_full |= from->buckets[i] > UINT32_MAX - into->buckets[i];
+    uint32_t shift = shift_of(count + more);
+    uint32_t mine = shift - shift_of(count), theirs = shift - shift_of(more);
     for (uint32_t i = 0; i < TKT_HISTOGRAM_BUCKETS; i++) {
-        uint64_t sum = (uint64_t)into->buckets[i] + from->buckets[i];
-        into->buckets[i] = is_full ? half(sum) : (uint32_t)sum;
+        uint64_t sum = scaled(into->buckets[i], mine) + scaled(from->buckets[i], theirs);
+        into->buckets[i] = sum < UINT32_MAX ? (uint32_t)sum : UINT32_MAX;
     }
 }
 

@@ -1,7 +1,10 @@
 /* A log-linear histogram of nanoseconds. Each power of two has sixteen buckets, so a quantile is
- * within 1/32 (3.2 %) of the value; values below 16 are exact. Before a count of a bucket passes
- * 2^32 - 1, all are halved, so quantiles stay right. Histograms of the same quantity can be merged.
- * The layout of buckets is HdrHistogram's. */
+ * within 1/32 (3.2 %) of the value; values below 16 are exact. The layout of buckets is
+ * HdrHistogram's.
+ *
+ * Counts have 32 bits. From 2^32 values on, every second value counts, from 2^33 on every fourth,
+ * and so on, and at each such number the counts so far are halved: all values keep the same weight.
+ * So whoever adds or merges must know how many values there are. */
 #ifndef TKT_BASE_HISTOGRAM_H
 #define TKT_BASE_HISTOGRAM_H
 
@@ -28,22 +31,26 @@ static inline uint32_t tkt_histogram_bucket(uint64_t value)
     return shift * TKT_HISTOGRAM_SUB + (uint32_t)(value >> shift);
 }
 
-/* For tkt_histogram_add(), when the count of `bucket` has just passed its maximum and is 0. */
-void tkt_histogram_halve(tkt_histogram *histogram, uint32_t *bucket);
+/* For tkt_histogram_add() from 2^32 values on. */
+void tkt_histogram_add_late(tkt_histogram *histogram, uint64_t number, uint64_t value);
 
-static inline void tkt_histogram_add(tkt_histogram *histogram, uint64_t value)
+/* Adds the value with this number, from 1. */
+static inline void tkt_histogram_add(tkt_histogram *histogram, uint64_t number, uint64_t value)
 {
-    uint32_t *bucket = &histogram->buckets[tkt_histogram_bucket(value)];
-    if (__builtin_expect(++*bucket == 0, 0))
-        tkt_histogram_halve(histogram, bucket);
+    if (__builtin_expect(number >> 32 == 0, 1))
+        histogram->buckets[tkt_histogram_bucket(value)]++;
+    else
+        tkt_histogram_add_late(histogram, number, value);
 }
 
 /* The middle of a bucket. */
 uint64_t tkt_histogram_value(uint32_t bucket);
 
-void tkt_histogram_merge(tkt_histogram *into, const tkt_histogram *from);
+/* Adds the `more` values of `from` to the `count` values of `into`. */
+void tkt_histogram_merge(tkt_histogram *into, uint64_t count, const tkt_histogram *from,
+                         uint64_t more);
 
-/* The number of values, as long as none were halved. */
+/* The number of values that count. */
 uint64_t tkt_histogram_count(const tkt_histogram *histogram);
 
 /* The rank, from 1, among `count` ascending values of the quantile `q`: ceil(q * count), within 1

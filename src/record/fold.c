@@ -83,8 +83,8 @@ bool tkt_fold_count_few(tkt_fold *fold, tkt_stats *stats, tkt_histogram **histog
                         uint64_t duration_ns)
 {
     if (stats->count == TKT_MOST_EXTREMES && (*histogram = tkt_fold_new_histogram(fold))) {
-        tkt_histogram_add_stats(*histogram, stats, NULL);
-        tkt_histogram_add(*histogram, duration_ns);
+        tkt_histogram_add_stats(*histogram, 0, stats, NULL);
+        tkt_histogram_add(*histogram, stats->count + 1, duration_ns);
     }
     tkt_stats_add(stats, duration_ns);
     return tkt_stats_are_known(stats, *histogram);
@@ -98,7 +98,7 @@ static bool make_histogram(tkt_fold *fold, const tkt_stats *stats, tkt_histogram
         return true;
     *histogram = tkt_fold_new_histogram(fold);
     if (*histogram)
-        tkt_histogram_add_stats(*histogram, stats, NULL);
+        tkt_histogram_add_stats(*histogram, 0, stats, NULL);
     return *histogram != NULL;
 }
 
@@ -110,7 +110,7 @@ void tkt_fold_add_stats(tkt_fold *fold, tkt_stats *stats, tkt_histogram **histog
     if (!are_known || !make_histogram(fold, stats, histogram, more->count))
         *histogram = NULL;
     else if (*histogram)
-        tkt_histogram_add_stats(*histogram, more, histogram_of_more);
+        tkt_histogram_add_stats(*histogram, stats->count, more, histogram_of_more);
     tkt_stats_merge(stats, more);
 }
 
@@ -312,17 +312,17 @@ __attribute__((cold)) takt_status tkt_fold_copy_tree(tkt_fold *to, const tkt_fol
     return TAKT_OK;
 }
 
-void tkt_histogram_add_stats(tkt_histogram *into, const tkt_stats *stats,
+void tkt_histogram_add_stats(tkt_histogram *into, uint64_t count, const tkt_stats *stats,
                              const tkt_histogram *histogram)
 {
     if (histogram) {
-        tkt_histogram_merge(into, histogram);
+        tkt_histogram_merge(into, count, histogram, stats->count);
         return;
     }
     if (stats->count > 0)
-        tkt_histogram_add(into, stats->min_ns);
+        tkt_histogram_add(into, count + 1, stats->min_ns);
     if (stats->count > 1)
-        tkt_histogram_add(into, stats->max_ns);
+        tkt_histogram_add(into, count + 2, stats->max_ns);
 }
 
 uint64_t tkt_stats_quantile(const tkt_stats *stats, const tkt_histogram *histogram, double q)

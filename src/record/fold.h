@@ -217,7 +217,7 @@ static inline bool tkt_fold_count(tkt_fold *fold, tkt_stats *stats, tkt_histogra
     if (!*histogram)
         return tkt_fold_count_few(fold, stats, histogram, duration_ns);
     tkt_stats_add(stats, duration_ns);
-    tkt_histogram_add(*histogram, duration_ns);
+    tkt_histogram_add(*histogram, stats->count, duration_ns);
     return true;
 }
 
@@ -283,9 +283,9 @@ static inline bool tkt_stats_are_known(const tkt_stats *stats, const tkt_histogr
 void tkt_fold_add_stats(tkt_fold *fold, tkt_stats *stats, tkt_histogram **histogram,
                         const tkt_stats *more, const tkt_histogram *histogram_of_more);
 
-/* Adds the durations of `stats` to `into`. Without a histogram of theirs there are at most
- * TKT_MOST_EXTREMES. */
-void tkt_histogram_add_stats(tkt_histogram *into, const tkt_stats *stats,
+/* Adds the durations of `stats` to the `count` durations of `into`. Without a histogram of theirs
+ * there are at most TKT_MOST_EXTREMES. */
+void tkt_histogram_add_stats(tkt_histogram *into, uint64_t count, const tkt_stats *stats,
                              const tkt_histogram *histogram);
 
 void tkt_stats_init(tkt_stats *stats);

@@ -51,7 +51,7 @@ static void add_time(tkt_launch *launch, tkt_launch_time time, uint64_t begin_ns
     uint64_t ns = end_ns > begin_ns ? end_ns - begin_ns : 0; /* clocks are not exact */
     tkt_stats_add(&times->stats, ns);
     if (times->histogram)
-        tkt_histogram_add(times->histogram, ns);
+        tkt_histogram_add(times->histogram, times->stats.count, ns);
 }
 
 /* The key that tkt_launch_key() returned for the launch. */

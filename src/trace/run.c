@@ -75,7 +75,7 @@ void tkt_run_add(tkt_run_steps *run, uint64_t duration_ns)
 void tkt_all_steps_add(tkt_all_steps *steps, tkt_run_steps *run, uint64_t duration_ns)
 {
     tkt_stats_add(&steps->stats, duration_ns);
-    tkt_histogram_add(&steps->histogram, duration_ns);
+    tkt_histogram_add(&steps->histogram, steps->stats.count, duration_ns);
     if (run)
         tkt_run_add(run, duration_ns);
 }

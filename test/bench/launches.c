@@ -189,7 +189,7 @@ static void add_step(launches_builder *b, thread *t)
     tkt_all_steps *all = &b->trace->all_steps;
     *TKT_ARRAY_ADD(&b->trace->steps) = (tkt_step){t->step, begin_ns, t->now_ns};
     tkt_stats_add(&all->stats, t->now_ns - begin_ns);
-    tkt_histogram_add(&all->histogram, t->now_ns - begin_ns);
+    tkt_histogram_add(&all->histogram, 1, t->now_ns - begin_ns);
 }
 
 /* ---- The trace ------------------------------------------------------------------------------- */

@@ -136,7 +136,7 @@ static void add_step(builder *b, uint64_t number, uint64_t wanted)
     b->now_ns += 130 + next_random(b) % 434;
     step->end_ns = b->now_ns;
     tkt_stats_add(&b->trace->all_steps.stats, step->end_ns - step->begin_ns);
-    tkt_histogram_add(&b->trace->all_steps.histogram, step->end_ns - step->begin_ns);
+    tkt_histogram_add(&b->trace->all_steps.histogram, 1, step->end_ns - step->begin_ns);
 }
 
 static bool reserve(builder *b, uint64_t steps, uint64_t activities)

@@ -7,7 +7,7 @@
 static inline tkt_histogram all_durations(const tkt_stats *stats, const tkt_histogram *histogram)
 {
     tkt_histogram all = {{0}};
-    tkt_histogram_add_stats(&all, stats, histogram);
+    tkt_histogram_add_stats(&all, 0, stats, histogram);
     return all;
 }
 

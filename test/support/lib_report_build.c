@@ -164,7 +164,7 @@ void build_all_step(takt_trace *trace, uint64_t duration_ns)
     if (all->stats.count == 0)
         tkt_stats_init(&all->stats);
     tkt_stats_add(&all->stats, duration_ns);
-    tkt_histogram_add(&all->histogram, duration_ns);
+    tkt_histogram_add(&all->histogram, 1, duration_ns);
     if (!trace->run)
         trace->run = tkt_alloc_zeroed(sizeof *trace->run);
     tkt_run_add(trace->run, duration_ns);

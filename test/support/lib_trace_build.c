@@ -485,7 +485,7 @@ static void make_all_steps(takt_trace *trace, uint64_t end)
     trace->run = tkt_alloc_zeroed(sizeof *trace->run);
     for (uint64_t i = 1; i < end; i++) {
         tkt_stats_add(&trace->all_steps.stats, i * i * 1000);
-        tkt_histogram_add(&trace->all_steps.histogram, i * i * 1000);
+        tkt_histogram_add(&trace->all_steps.histogram, 1, i * i * 1000);
         tkt_run_add(trace->run, i * i * 1000);
     }
     tkt_run_add_window(trace->run, 0, 1);

@@ -40,7 +40,7 @@ static void assert_quantiles(uint64_t *values, size_t count)
 {
     tkt_histogram *histogram = tkt_alloc_zeroed(sizeof *histogram);
     for (size_t i = 0; i < count; i++)
-        tkt_histogram_add(histogram, values[i]);
+        tkt_histogram_add(histogram, 1, values[i]);
     qsort(values, count, sizeof *values, by_size);
     for (unsigned permille = 0; permille <= 1000; permille++) {
         uint64_t exact = exact_quantile(values, count, permille);
@@ -103,36 +103,41 @@ TEST(huge_values_share_the_last_bucket)
                      tkt_histogram_value(TKT_HISTOGRAM_BUCKETS - 1));
 }
 
-/* As 6 billion values would: 99.2 % of 100, and 0.8 % of 1000. */
+#define BILLIONS_4 (UINT64_C(1) << 32)
+
+/* Values 2^32 + 1 to 2^33 count half as often, and those before only half. */
 TEST(quantiles_stay_right_beyond_32_bits)
 {
-    static tkt_histogram one, other;
-    one.buckets[tkt_histogram_bucket(100)] = UINT32_MAX;
-    one.buckets[tkt_histogram_bucket(1000)] = 34636833; /* 0.8 % */
-    one.buckets[3] = 1;
-    other = one;
-    tkt_histogram_add(&one, 100);
-    assert_int_equal(one.buckets[tkt_histogram_bucket(100)], UINT32_C(1) << 31);
-    assert_int_equal(one.buckets[tkt_histogram_bucket(1000)], 34636833 / 2 + 1);
-    assert_int_equal(one.buckets[3], 1);
-    tkt_histogram_merge(&one, &other);
-    tkt_histogram_merge(&one, &other);
-    assert_in_range(tkt_histogram_quantile(&one, 0.99), 97, 103);
-    assert_in_range(tkt_histogram_quantile(&one, 0.995), 970, 1030);
+    static tkt_histogram one;
+    one.buckets[tkt_histogram_bucket(100)] = UINT32_MAX - 40;
+    one.buckets[3] = 40;
+    uint64_t number = BILLIONS_4;
+    for (; number < BILLIONS_4 + 1000; number++)
+        tkt_histogram_add(&one, number, 1000);
+    assert_int_equal(one.buckets[tkt_histogram_bucket(100)], (UINT32_MAX - 40) / 2 + 1);
+    assert_int_equal(one.buckets[3], 20);
+    assert_int_equal(one.buckets[tkt_histogram_bucket(1000)], 500);
+    one.buckets[tkt_histogram_bucket(1000)] = UINT32_C(1) << 31; /* as if so many more were added */
+    tkt_histogram_add(&one, 2 * BILLIONS_4, 1000);
+    assert_int_equal(one.buckets[tkt_histogram_bucket(1000)], (UINT32_C(1) << 30) + 1);
+    assert_in_range(tkt_histogram_quantile(&one, 0.49), 97, 103);
+    assert_in_range(tkt_histogram_quantile(&one, 0.51), 970, 1030);
     assert_int_equal(tkt_histogram_quantile(&one, 0), 3);
 }
 
-TEST(merging_full_counts_keeps_the_shares)
+/* 6 billion values of 100, of which every second counted, and 2 billion of 1000. */
+TEST(merging_many_keeps_the_shares)
 {
-    static tkt_histogram one, other;
-    one.buckets[8] = UINT32_MAX - 5;
-    other.buckets[8] = 5;
-    tkt_histogram_merge(&one, &other);
-    assert_int_equal(one.buckets[8], UINT32_MAX);
-    other.buckets[9] = 6;
-    tkt_histogram_merge(&one, &other);
-    assert_int_equal(one.buckets[8], (UINT64_C(1) << 31) + 2);
-    assert_int_equal(one.buckets[9], 3);
+    static tkt_histogram many, few;
+    many.buckets[tkt_histogram_bucket(100)] = 3000000000u;
+    few.buckets[tkt_histogram_bucket(1000)] = 2000000000u;
+    few.buckets[3] = 1;
+    tkt_histogram_merge(&many, UINT64_C(6000000000), &few, 2000000001);
+    assert_int_equal(many.buckets[tkt_histogram_bucket(100)], 3000000000u);
+    assert_int_equal(many.buckets[tkt_histogram_bucket(1000)], 1000000000u);
+    assert_int_equal(many.buckets[3], 1);
+    tkt_histogram_merge(&few, 2000000001, &few, 2000000001);
+    assert_int_equal(few.buckets[tkt_histogram_bucket(1000)], 4000000000u);
 }
 
 TEST(merging_equals_adding_all_to_one)
@@ -141,10 +146,10 @@ TEST(merging_equals_adding_all_to_one)
     uint64_t seed = 7;
     for (int i = 0; i < VALUES; i++) {
         uint64_t value = random_word(&seed) >> 30;
-        tkt_histogram_add(&all, value);
-        tkt_histogram_add(i % 2 ? &odd : &even, value);
+        tkt_histogram_add(&all, 1, value);
+        tkt_histogram_add(i % 2 ? &odd : &even, 1, value);
     }
-    tkt_histogram_merge(&even, &odd);
+    tkt_histogram_merge(&even, VALUES / 2, &odd, VALUES / 2);
     assert_memory_equal(&even, &all, sizeof all);
     assert_int_equal(tkt_histogram_count(&even), VALUES);
 }
@@ -159,8 +164,8 @@ TEST(an_empty_histogram_has_quantile_0)
 TEST(shares_outside_0_to_1_mean_the_ends)
 {
     static tkt_histogram two;
-    tkt_histogram_add(&two, 3);
-    tkt_histogram_add(&two, 9);
+    tkt_histogram_add(&two, 1, 3);
+    tkt_histogram_add(&two, 1, 9);
     assert_int_equal(tkt_histogram_quantile(&two, -1), 3);
     assert_int_equal(tkt_histogram_quantile(&two, (double)NAN), 3);
     assert_int_equal(tkt_histogram_quantile(&two, 2), 9);

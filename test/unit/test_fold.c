@@ -56,7 +56,7 @@ TEST(quantiles_are_near_those_of_a_sort)
         assert_int_equal(tkt_stats_quantile(&stats, &histogram, 0.5), 0);
         for (uint64_t i = 0; i < count; i++) { /* ascending: 1001, 1038, ... */
             tkt_stats_add(&stats, 1001 + 37 * i);
-            tkt_histogram_add(&histogram, 1001 + 37 * i);
+            tkt_histogram_add(&histogram, 1, 1001 + 37 * i);
         }
         for (uint64_t percent = 0; percent <= 100; percent++) {
             uint64_t rank = percent * count < 100 ? 1 : (percent * count + 99) / 100;
@@ -75,16 +75,16 @@ TEST(two_durations_need_no_histogram)
     tkt_histogram all = {{0}}, expected = {{0}};
     tkt_stats_init(&stats);
     assert_int_equal(tkt_stats_quantile(&stats, NULL, 0.5), 0);
-    tkt_histogram_add_stats(&all, &stats, NULL);
+    tkt_histogram_add_stats(&all, 0, &stats, NULL);
     assert_int_equal(tkt_histogram_count(&all), 0);
     tkt_stats_add(&stats, 900);
     assert_int_equal(tkt_stats_quantile(&stats, NULL, 0.5), 900);
     tkt_stats_add(&stats, 500);
     assert_int_equal(tkt_stats_quantile(&stats, NULL, 0.5), 500);
     assert_int_equal(tkt_stats_quantile(&stats, NULL, 0.99), 900);
-    tkt_histogram_add_stats(&all, &stats, NULL);
-    tkt_histogram_add(&expected, 500);
-    tkt_histogram_add(&expected, 900);
+    tkt_histogram_add_stats(&all, 0, &stats, NULL);
+    tkt_histogram_add(&expected, 1, 500);
+    tkt_histogram_add(&expected, 1, 900);
     assert_memory_equal(&all, &expected, sizeof all);
     tkt_stats_add(&stats, 700);
     assert_int_equal(tkt_stats_quantile(&stats, NULL, 0.5), TKT_NO_QUANTILE);
@@ -359,7 +359,7 @@ TEST(a_histogram_begins_with_the_third_call)
     tkt_node *node = &fold.items[tkt_fold_child(&fold, 0, 1)];
     for (uint64_t ns = 900; ns > 100; ns -= 100) {
         tkt_fold_add(&fold, 1, ns);
-        tkt_histogram_add(&all, ns);
+        tkt_histogram_add(&all, 1, ns);
         assert_int_equal(node->histogram != NULL, node->stats.count > 2);
         assert_true(tkt_stats_are_known(&node->stats, node->histogram));
     }

@@ -89,7 +89,7 @@ TEST(all_steps_are_told_and_none_are_zeros)
     tkt_stats_init(&trace->all_steps.stats);
     for (uint64_t ns = 1; ns <= 15; ns++) { /* so short that quantiles are exact */
         tkt_stats_add(&trace->all_steps.stats, ns);
-        tkt_histogram_add(&trace->all_steps.histogram, ns);
+        tkt_histogram_add(&trace->all_steps.histogram, 1, ns);
     }
     trace->all_steps.simulated_seconds = 0.25;
     takt_trace_all_steps(trace, &steps);
