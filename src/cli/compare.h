@@ -46,7 +46,9 @@ typedef struct cli_noise {
     double shift_ns;
     double low_ns; /* 95 % confidence interval of the shift */
     double high_ns;
-    double p; /* two-sided */
+    double p; /* two-sided; cli_compare_judge() adjusts it for the number of rows */
+    double least_p; /* that so few runs can have; 0: no limit */
+    double own_p;   /* before it was adjusted */
 } cli_noise;
 
 /* Adds a duration; one above the limit counts as CLI_LONGEST_NS. False: no memory. */

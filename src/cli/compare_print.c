@@ -339,6 +339,13 @@ static void note_tests(const cli_comparison *c, tkt_document *out)
             "Steps, or without them the wall time, are the question. No change of them is proved, "
             "so the p of other rows are adjusted for %zu of them (Holm).",
             c->tests);
+    for (size_t i = 0; i < c->rows.count; i++)
+        if (c->rows.items[i].verdict == CLI_UNKNOWN && c->rows.items[i].noise.own_p < CLI_ALPHA) {
+            tkt_document_add_note(out, "Unknown: among so many rows, so few runs prove no change of "
+                                       "one, however large. Ask for the row by name, as takt check "
+                                       "--scope does, or compare more runs.");
+            break;
+        }
 }
 
 void cli_compare_notes(const cli_comparison *comparison, tkt_document *out)

@@ -265,6 +265,16 @@ typedef enum answer {
     MORE
 } answer;
 
+/* Among many rows, few runs prove nothing. True if they could not do more: all of them differ, by
+ * more than the limits. */
+static bool is_beyond_proof(const cli_compare_options *options, const cli_noise *noise, double base)
+{
+    double nearest = noise->low_ns > 0 ? noise->low_ns : noise->high_ns;
+    return noise->own_p < CLI_ALPHA && noise->own_p <= noise->least_p * (1 + 1e-9) &&
+           (noise->low_ns > 0 || noise->high_ns < 0) &&
+           cli_is_above_limits(options, nearest, base);
+}
+
 static answer answer_of(const cli_compare_options *options, const cli_noise *noise, double change,
                         double base)
 {
@@ -277,7 +287,7 @@ static answer answer_of(const cli_compare_options *options, const cli_noise *noi
     if (is_beyond_noise || (!cli_is_above_limits(options, noise->low_ns, base) &&
                             !cli_is_above_limits(options, noise->high_ns, base)))
         return SAME;
-    return NOISE;
+    return is_beyond_proof(options, noise, base) ? UNKNOWN : NOISE;
 }
 
 /* True if the number of calls changed, and the row's self time changed with it by more than the

@@ -409,7 +409,7 @@ bool cli_noise_of_runs(const cli_values *a, const cli_values *b, cli_noise *out)
 {
     deals d;
 
-    *out = (cli_noise){NAN, NAN, NAN, NAN};
+    *out = (cli_noise){NAN, NAN, NAN, NAN, 0, NAN};
     if (a->count == 0 || b->count == 0)
         return true;
     bool has_memory = init(&d, a, b);
@@ -421,7 +421,8 @@ bool cli_noise_of_runs(const cli_values *a, const cli_values *b, cli_noise *out)
     }
     if (has_memory && cli_runs_suffice(a->count, b->count)) {
         double up = share_of_ways(&d, 0, UP, 1), down = share_of_ways(&d, 0, DOWN, 1);
-        out->p = fmin(1, 2 * fmin(up, down));
+        out->p = out->own_p = fmin(1, 2 * fmin(up, down));
+        out->least_p = 2 / fmin(d.ways, MOST_WAYS);
         find_interval(&d, a, b, out);
     }
     fini(&d);

@@ -302,6 +302,28 @@ run_of after/6.pftrace 60000 30000 'run water'
 run diff before after
 out_has '^run +fluid +varies +differs$'
 
+# Five runs a side, and a scope that takes ten times as long in each: among many rows nothing can be
+# proved, which is not to say that it is noise.
+mkdir many_a many_b
+for i in 1 2 3 4 5; do
+    for side in a b; do
+        {
+            printf 'process %d\nthread main\n' $((i * 2 + $([ $side = b ] && echo 1 || echo 0)))
+            for k in 0 1 2 3 4 5 6 7; do
+                ns=$((100000 + (i * 37 + k * 11) % 50))
+                [ $side$k = b3 ] && ns=$((ns * 10))
+                echo "span -1 0 $((k * 2000000)) $((k * 2000000 + ns)) s$k"
+            done
+            echo 'span -1 0 20000000 20000001 end'
+        } | trace many_$side/$i.pftrace
+    done
+done
+run diff --width 200 many_a many_b
+status_is 0
+out_has '^s3 .* unknown$'
+out_has '^s4 .* (same|noise)$'
+out_has '^Unknown: among so many rows, so few runs prove no change of one, however large'
+
 # What is not a pair of traces.
 printf 'thread main\n' | trace empty.pftrace
 run diff a.pftrace empty.pftrace
