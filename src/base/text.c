@@ -384,6 +384,11 @@ const char *tkt_base_name(const char *path)
     return slash ? slash + 1 : path;
 }
 
+bool tkt_is_formula(const char *text)
+{
+    return *text && strchr("=+-@\t\r", *text);
+}
+
 bool tkt_begins_with(const char *text, const char *beginning)
 {
     return strncmp(text, beginning, strlen(beginning)) == 0;

@@ -40,6 +40,10 @@ char *tkt_put_us(char *out, uint64_t ns);
 /* The part of a path behind the last '/'. */
 const char *tkt_base_name(const char *path);
 
+/* True if spreadsheets would take the text for a formula (OWASP, "CSV Injection"): CSV files have an
+ * apostrophe before it. */
+bool tkt_is_formula(const char *text);
+
 bool tkt_begins_with(const char *text, const char *beginning);
 
 /* True for a name of `size` bytes that ends so and has more before it. */

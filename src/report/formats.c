@@ -1,4 +1,5 @@
 /* Renderers for machines and documents: CSV, JSON, Markdown. */
+#include "base/text.h"
 #include "report/show.h"
 #include "report/table.h"
 
@@ -19,7 +20,6 @@ static void put_csv_end(tkt_writer *writer)
 static void put_csv_quoted(tkt_writer *writer, const char *text)
 {
     size_t size = strlen(text);
-    tkt_writer_text(writer, "\"");
     for (size_t piece; (piece = tkt_text_piece(text, size)) > 0; size -= piece) {
         const char *end = text + piece;
         while (text < end) {
@@ -30,16 +30,21 @@ static void put_csv_quoted(tkt_writer *writer, const char *text)
             text = stop;
         }
     }
-    tkt_writer_text(writer, "\"");
 }
 
 /* Control characters are replaced, so line breaks need no quotes. */
 static void put_csv_text(tkt_writer *writer, const char *text)
 {
-    if (strpbrk(text, "\","))
+    bool is_quoted = strpbrk(text, "\",");
+    const char *quote = is_quoted ? "\"" : "";
+    tkt_writer_text(writer, quote);
+    if (tkt_is_formula(text))
+        tkt_writer_text(writer, "'");
+    if (is_quoted)
         put_csv_quoted(writer, text);
     else
         tkt_put_printable(writer, text, strlen(text));
+    tkt_writer_text(writer, quote);
 }
 
 static void put_csv_value(tkt_writer *writer, tkt_cell_type type, tkt_cell cell)

@@ -287,10 +287,14 @@ TEST(csv_quotes_what_needs_it)
     build_track(trace, "main");
     build_span(trace, 0, build_site(trace, "say \"x\""), TKT_NO_SPAN, 1000000, 1000100);
     build_span(trace, 0, build_site(trace, "f(a, b)"), TKT_NO_SPAN, 1000200, 1000250);
+    build_span(trace, 0, build_site(trace, "=1+1,2"), TKT_NO_SPAN, 1000300, 1000350);
+    build_span(trace, 0, build_site(trace, "-x"), TKT_NO_SPAN, 1000400, 1000450);
     build_end(trace);
     text = rendered(trace, "tree", TAKT_FORMAT_CSV);
     assert_non_null(strstr(text, "\r\n\"say \"\"x\"\"\",0,1,"));
     assert_non_null(strstr(text, "\r\n\"f(a, b)\",0,1,"));
+    assert_non_null(strstr(text, "\r\n\"'=1+1,2\",0,1,")); /* no formulas */
+    assert_non_null(strstr(text, "\r\n'-x,0,1,"));
     tkt_free(text);
     takt_trace_release(trace);
 }

@@ -55,11 +55,6 @@ static void put_quoted(tkt_writer *out, const char *text)
     tkt_writer_text(out, text);
 }
 
-static bool is_formula(const char *text)
-{
-    return *text && strchr("=+-@\t\r", *text);
-}
-
 static bool needs_quotes(const char *text)
 {
     return strpbrk(text, "\",\r\n") != NULL;
@@ -70,7 +65,7 @@ static void put_any_text(tkt_writer *out, const char *text)
     bool is_quoted = needs_quotes(text);
     if (is_quoted)
         put_char(out, '"');
-    if (is_formula(text))
+    if (tkt_is_formula(text))
         put_char(out, '\'');
     if (is_quoted)
         put_quoted(out, text);
@@ -85,7 +80,7 @@ static char *put_text(csv *to, char *at, const char *text)
     plain_text *plain = &to->plain[((uintptr_t)text * 31 >> 3) % PLAIN_TEXTS];
     if (plain->text != text) {
         size_t size = strlen(text);
-        if (size > SHORT_BYTES || is_formula(text) || needs_quotes(text)) {
+        if (size > SHORT_BYTES || tkt_is_formula(text) || needs_quotes(text)) {
             tkt_writer_commit(to->out, at);
             put_any_text(to->out, text);
             return tkt_writer_reserve(to->out, ROW_BYTES);
