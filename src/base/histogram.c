@@ -37,8 +37,8 @@ __attribute__((cold)) void tkt_histogram_add_late(tkt_histogram *histogram, uint
     *bucket += counts && *bucket < UINT32_MAX;
 }
 
-void tkt_histogram_merge(tkt_histogram *into, uint64_t count, const tkt_histogram *from,
-                         uint64_t more)
+__attribute__((cold)) void tkt_histogram_merge(tkt_histogram *into, uint64_t count,
+                                               const tkt_histogram *from, uint64_t more)
 {
     uint32_t shift = shift_of(count + more);
     uint32_t mine = shift - shift_of(count), theirs = shift - shift_of(more);

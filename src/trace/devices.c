@@ -358,7 +358,7 @@ void tkt_memory_totals_add(tkt_memory_totals *totals, uint64_t time_ns, int64_t 
     }
 }
 
-void tkt_memory_raise_peak(takt_trace *trace)
+__attribute__((cold)) void tkt_memory_raise_peak(takt_trace *trace)
 {
     tkt_memory_totals found = {0}, *memory = &trace->memory;
     for (size_t i = 0; i < trace->memory_events.count && !tkt_trace_lacks_spans(trace); i++) {

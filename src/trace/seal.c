@@ -246,7 +246,7 @@ static bool set_place(tkt_seal_places *places, uint32_t number, const takt_recor
     return true;
 }
 
-void tkt_seal_note_places(tkt_seal_places *places)
+__attribute__((cold)) void tkt_seal_note_places(tkt_seal_places *places)
 {
     for (tkt_thread_log *log = tkt_log_first(); log; log = tkt_log_next(log))
         set_place(places, log->number, tkt_log_cursor(log));
