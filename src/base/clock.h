@@ -3,8 +3,8 @@
  * Ticks come from the invariant TSC (x86-64) or cntvct_el0 (aarch64) if that clock can be trusted.
  * Otherwise, or with TAKT_CLOCK=monotonic in the environment, they are CLOCK_MONOTONIC's
  * nanoseconds. A fit is a straight line through two readings of both clocks: one taken when the
- * library was loaded, or after the machine slept, and one when the fit is made. It maps ticks to nanoseconds in integer arithmetic,
- * so everyone who holds the same fit gets the same result. */
+ * library was loaded, or after the machine slept, and one when the fit is made. It maps ticks to
+ * nanoseconds in integer arithmetic, so everyone who holds the same fit gets the same result. */
 #ifndef TKT_BASE_CLOCK_H
 #define TKT_BASE_CLOCK_H
 
@@ -29,8 +29,8 @@ uint64_t tkt_ticks(void);
 /* The name of the clock that tkt_ticks() reads: "tsc", "cntvct" or "monotonic"; static. */
 const char *tkt_clock_name(void);
 
-/* A fit over the time since the library was loaded, or since the machine slept. That time must be at
- * least 2 ms, so an early call waits for the rest of it. */
+/* A fit over the time since the library was loaded, or since the machine slept. That time must be
+ * at least 2 ms, so an early call waits for the rest of it. */
 tkt_clock_fit tkt_clock_fit_now(void);
 
 /* ns_per_tick of a fit that covers at least half of the time up to `now_ticks`, a reading of the

@@ -51,6 +51,8 @@ typedef struct cli_noise {
     double own_p;   /* before it was adjusted */
 } cli_noise;
 
+#define CLI_NO_NOISE ((cli_noise){NAN, NAN, NAN, NAN, 0, NAN})
+
 /* Adds a duration; one above the limit counts as CLI_LONGEST_NS. False: no memory. */
 bool cli_samples_add(cli_samples *samples, uint64_t ns);
 void cli_samples_free(cli_samples *samples);

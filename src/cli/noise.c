@@ -214,7 +214,7 @@ static double error_squared(const cli_samples *samples, double mean)
 
 cli_noise cli_noise_of_means(const cli_samples *a, const cli_samples *b)
 {
-    cli_noise noise = {NAN, NAN, NAN, NAN, 0, NAN};
+    cli_noise noise = CLI_NO_NOISE;
     double mean_a = cli_samples_mean(a), mean_b = cli_samples_mean(b);
 
     if (a->count == 0 || b->count == 0)
@@ -231,7 +231,7 @@ cli_noise cli_noise_of_means(const cli_samples *a, const cli_samples *b)
 
 cli_noise cli_noise_of(const cli_samples *a, const cli_samples *b)
 {
-    cli_noise noise = {NAN, NAN, NAN, NAN, 0, NAN};
+    cli_noise noise = CLI_NO_NOISE;
 
     if (a->count == 0 || b->count == 0)
         return noise;

@@ -409,7 +409,7 @@ bool cli_noise_of_runs(const cli_values *a, const cli_values *b, cli_noise *out)
 {
     deals d;
 
-    *out = (cli_noise){NAN, NAN, NAN, NAN, 0, NAN};
+    *out = CLI_NO_NOISE;
     if (a->count == 0 || b->count == 0)
         return true;
     bool has_memory = init(&d, a, b);

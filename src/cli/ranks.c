@@ -299,6 +299,12 @@ static void find_steps(const cli_ranks *ranks, uint64_t *least, uint64_t *most)
     }
 }
 
+static void note_files(tkt_document *document, size_t count, size_t all, const char *what)
+{
+    if (count > 0)
+        tkt_document_add_note(document, "Careful: %zu of %zu files %s", count, all, what);
+}
+
 static void add_notes(tkt_document *document, const cli_ranks *ranks)
 {
     bool is_of_ranks = cli_ranks_are_known(ranks);
@@ -316,25 +322,15 @@ static void add_notes(tkt_document *document, const cli_ranks *ranks)
     if (mixes_processes(ranks))
         tkt_document_add_note(document, "Careful: files of one rank are of several processes: "
                                         "several runs are added up.");
-    if (ranks->files_read < ranks->files->count)
-        tkt_document_add_note(document, "Careful: %zu of %zu files could not be read.",
-                              ranks->files->count - ranks->files_read, ranks->files->count);
-    if (ranks->copies > 0)
-        tkt_document_add_note(document,
-                              "Careful: %zu of %zu files have what others have, too, and "
-                              "were left out.",
-                              ranks->copies, ranks->files_read);
-    if (ranks->overlaps > 0)
-        tkt_document_add_note(document,
-                              "Careful: %zu of %zu files have a part of a recording that "
-                              "another file has, too, such as a stream and what was "
-                              "recovered of it: calls in both count twice.",
-                              ranks->overlaps, ranks->files_read);
-    if (ranks->files_without_lists > 0)
-        tkt_document_add_note(document,
-                              "Careful: %zu of %zu files know only scopes, since they were "
-                              "recovered from summaries.",
-                              ranks->files_without_lists, ranks->files_read);
+    note_files(document, ranks->files->count - ranks->files_read, ranks->files->count,
+               "could not be read.");
+    note_files(document, ranks->copies, ranks->files_read,
+               "have what others have, too, and were left out.");
+    note_files(document, ranks->overlaps, ranks->files_read,
+               "have a part of a recording that another file has, too, such as a stream and what "
+               "was recovered of it: calls in both count twice.");
+    note_files(document, ranks->files_without_lists, ranks->files_read,
+               "know only scopes, since they were recovered from summaries.");
     if (ranks->files_with_losses > 0)
         tkt_document_add_note(document,
                               "Careful: events were lost in %zu of %zu files; takt info lists "

@@ -331,7 +331,7 @@ static void head_device(tkt_document *document, const tkt_advice_basis *basis,
                               name, top ? " takes " : "", top ? share : "");
 }
 
-/* "The bottleneck is the host: cuda:0 was busy for only 17.50% of the wall time, and ..." */
+/* True if some scope waits for longer than `scope` works. */
 static bool is_less_than_a_wait(const tkt_scopes *scopes, const tkt_scope_total *scope)
 {
     for (size_t i = 0; i < scopes->count; i++)
@@ -340,6 +340,7 @@ static bool is_less_than_a_wait(const tkt_scopes *scopes, const tkt_scope_total 
     return false;
 }
 
+/* "The bottleneck is the host: cuda:0 was busy for only 17.50% of the wall time, and ..." */
 static void head_host(tkt_document *document, const tkt_advice_basis *basis,
                       const tkt_device_use *use, const tkt_scope_total *scope)
 {

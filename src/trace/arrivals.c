@@ -77,8 +77,8 @@ static void note_arrival(tkt_arrivals *a, const tkt_store *store,
     uint32_t call = tkt_call_of_stored(&a->index, a->trace, store, activity);
     if (call == TKT_NO_CALL) {
         a->strays += activity->correlation &&
-                     tkt_is_later_call(activity->correlation, a->what->first_correlation) &&
-                     tkt_is_call_until(activity->correlation, a->what->last_correlation) &&
+                     tkt_is_call_within(activity->correlation, a->what->first_correlation,
+                                        a->what->last_correlation) &&
                      !tkt_call_is_late(a->trace, activity->correlation);
         return;
     }

@@ -327,8 +327,7 @@ static void add_activity(tkt_device_fold *sums, tkt_store *store, const tkt_stor
 {
     const tkt_shape *shape = &store->shapes.items[from->shape];
     uint32_t id = from->correlation; /* 0: launched by the device */
-    if (id != 0 && !(tkt_is_later_call(id, sums->first_correlation) &&
-                     tkt_is_call_until(id, last_correlation)))
+    if (id != 0 && !tkt_is_call_within(id, sums->first_correlation, last_correlation))
         return;
     if (from->graph && id != 0 && sums->whole_graphs && from->end)
         add_node(sums, store, from);

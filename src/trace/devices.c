@@ -361,7 +361,8 @@ void tkt_memory_totals_add(tkt_memory_totals *totals, uint64_t time_ns, int64_t 
 __attribute__((cold)) void tkt_memory_raise_peak(takt_trace *trace)
 {
     tkt_memory_totals found = {0}, *memory = &trace->memory;
-    for (size_t i = 0; i < trace->memory_events.count && !tkt_trace_lacks_spans(trace); i++) {
+    size_t count = tkt_trace_lacks_spans(trace) ? 0 : trace->memory_events.count;
+    for (size_t i = 0; i < count; i++) {
         const tkt_memory_event *event = &trace->memory_events.items[i];
         if (event->device == 0)
             tkt_memory_totals_add(&found, event->time_ns, event->bytes);

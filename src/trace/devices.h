@@ -47,6 +47,12 @@ static inline bool tkt_is_call_until(uint32_t correlation, uint32_t last)
     return last >= TKT_NO_CALL_HEARD || !tkt_is_later_call(correlation, last);
 }
 
+/* True for ids of the window: after `first`, up to `last`. */
+static inline bool tkt_is_call_within(uint32_t correlation, uint64_t first, uint32_t last)
+{
+    return tkt_is_later_call(correlation, first) && tkt_is_call_until(correlation, last);
+}
+
 /* A window that goes on for longer than half of all ids has a later first id, this far back: no
  * device is so far behind. */
 #define TKT_CALLS_BACK (UINT32_C(1) << 30)

@@ -684,6 +684,13 @@ static takt_trace *seal_folds(world *w, tkt_device_fold *sums)
     return trace;
 }
 
+static void end_folds(world *w, tkt_device_fold *sums, takt_trace *trace)
+{
+    tkt_device_fold_destroy(sums);
+    takt_trace_release(trace);
+    tkt_store_fini(&w->store);
+}
+
 TEST(activities_are_added_up_by_path)
 {
     thread_state threads[THREADS];
@@ -706,9 +713,7 @@ TEST(activities_are_added_up_by_path)
     check_node_activities(folded);
     assert_int_equal(tkt_device_fold_losses(sums).unattributed, 0);
     assert_int_equal(tkt_device_fold_losses(sums).no_memory, 0);
-    tkt_device_fold_destroy(sums);
-    takt_trace_release(folded);
-    tkt_store_fini(&w.store);
+    end_folds(&w, sums, folded);
 }
 
 /* Calls and activities come in turns, each before the other. */
@@ -742,9 +747,7 @@ TEST(what_comes_early_waits)
     check_node_activities(trace);
     assert_int_equal(tkt_device_fold_losses(sums).unattributed, 1);
     assert_int_equal(tkt_device_fold_losses(sums).no_memory, 0);
-    tkt_device_fold_destroy(sums);
-    takt_trace_release(trace);
-    tkt_store_fini(&w.store);
+    end_folds(&w, sums, trace);
 }
 
 /* Ids wrap around within the window. One activity is of an earlier call, one of a later one, and of
@@ -785,9 +788,7 @@ TEST(ids_may_wrap_around)
     for (size_t i = 0; i < trace->node_activities.count; i++)
         count += trace->node_activities.items[i].stats.count;
     assert_int_equal(count, CALLS - 1 + 1);
-    tkt_device_fold_destroy(sums);
-    takt_trace_release(trace);
-    tkt_store_fini(&w.store);
+    end_folds(&w, sums, trace);
 }
 
 /* The first id follows, so that it is never half of all ids away. */
@@ -808,9 +809,7 @@ TEST(a_summary_may_go_on_for_longer_than_all_ids_last)
     takt_trace *trace = seal_folds(&w, sums);
     assert_int_equal(trace->node_activities.count, 1);
     assert_int_equal(trace->node_activities.items[0].stats.count, 48);
-    tkt_device_fold_destroy(sums);
-    takt_trace_release(trace);
-    tkt_store_fini(&w.store);
+    end_folds(&w, sums, trace);
 }
 
 /* More launches than are put together at a time, with nodes that come in two rounds. */
@@ -852,9 +851,7 @@ TEST(launches_of_graphs_are_added_up)
     }
     assert_int_equal(tkt_device_fold_losses(sums).unattributed, 1);
     assert_int_equal(tkt_device_fold_losses(sums).no_memory, 0);
-    tkt_device_fold_destroy(sums);
-    takt_trace_release(trace);
-    tkt_store_fini(&w.store);
+    end_folds(&w, sums, trace);
 }
 
 TEST(what_there_is_no_memory_to_add_up_is_counted)
