@@ -87,8 +87,11 @@ static takt_status query_or_wait(const takt_event *event, bool may_wait)
         return TAKT_BAD_ARGUMENT;
     if (!driver || !event->handle)
         return driver ? TAKT_BAD_STATE : TAKT_UNSUPPORTED;
-    return tkt_event_status(may_wait ? driver->event_synchronize(event->handle)
-                                     : driver->event_query(event->handle));
+    tkt_driver_call call = tkt_driver_begin(driver);
+    int result =
+        may_wait ? driver->event_synchronize(event->handle) : driver->event_query(event->handle);
+    tkt_driver_end(driver, call);
+    return tkt_event_status(result);
 }
 
 takt_status takt_event_query(takt_event *event)

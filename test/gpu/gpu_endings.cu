@@ -4,6 +4,8 @@
  * finished work is in the trace, and how long it took. */
 #include "gpu.cuh"
 
+#include <takt/device.h>
+
 namespace
 {
 
@@ -41,13 +43,36 @@ double tell_trace(const char *mode, takt::Profiler &profiler)
     return ms;
 }
 
+/* A reset frees the memory of timers inside kernels, and the program may get it anew: destroying the
+ * timers must not free it again. */
+void destroy_after_reset(takt_device_timers *timers)
+{
+    std::vector<char *> held(512);
+    for (char *&memory : held)
+        CHECK(cudaMalloc(&memory, 1 << 20));
+    takt_device_timers_destroy(timers);
+    size_t twice = 0;
+    for (int i = 0; i < 64; i++) {
+        char *memory;
+        CHECK(cudaMalloc(&memory, 1 << 20));
+        for (const char *other : held)
+            twice += memory < other + (1 << 20) && other < memory + (1 << 20);
+    }
+    key(static_cast<double>(twice), "blocks_twice", "endings.reset.timers");
+    EXPECT(twice == 0, "%zu blocks belong to two", twice);
+}
+
 void reset()
 {
+    static const char *const names[] = {"phase"};
+    takt_device_timers *timers = nullptr;
+    EXPECT(takt_device_timers_create(names, 1, nullptr, &timers) == TAKT_OK, "no timers");
     takt::Profiler profiler(TAKT_PROFILER_OPTIONS_INIT);
     profiler.start();
     finished_work();
     CHECK(cudaDeviceSynchronize());
     CHECK(cudaDeviceReset());
+    destroy_after_reset(timers);
     tell_trace("reset", profiler);
     takt::Profiler again(TAKT_PROFILER_OPTIONS_INIT);
     again.start();

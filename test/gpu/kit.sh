@@ -233,6 +233,7 @@ run_programs() {
     step gpu_record 30 env GPU_RECORD="$work/recordings/everything.recording" "$kit/bin/gpu_record"
     program gpu_calls 20
     program gpu_forms 60
+    program gpu_captures 120
     program gpu_graph_ids 40
     program gpu_flush 40
     program gpu_windows 60

@@ -214,6 +214,28 @@ TEST(the_default_stream_is_left_alone_while_another_is_captured)
     takt_event_destroy(event);
 }
 
+/* CUDA's own calls would end it, and so would those on other threads. */
+TEST(asking_an_event_ends_no_capture)
+{
+    CUgraph graph;
+    takt_event *begin = new_event(), *end = new_event();
+    assert_int_equal(takt_event_record(begin, stream), TAKT_OK);
+    launch(spin, stream);
+    assert_int_equal(takt_event_record(end, stream), TAKT_OK);
+    CUstream captured;
+    assert_int_equal(cuStreamCreate(&captured, 1), 0);
+    assert_int_equal(cuStreamBeginCapture_v2(captured, 0), 0);
+    launch(spin, captured);
+    assert_int_equal(takt_event_synchronize(end), TAKT_OK);
+    assert_int_equal(takt_event_query(begin), TAKT_OK);
+    assert_true(elapsed(begin, end) > 1.9);
+    assert_int_equal(cuStreamEndCapture(captured, &graph), 0);
+    assert_int_equal(cuGraphDestroy(graph), 0);
+    assert_int_equal(cuStreamDestroy_v2(captured), 0);
+    takt_event_destroy(begin);
+    takt_event_destroy(end);
+}
+
 /* ---- Marks ---- */
 
 static tkt_cuda_call calls[64];
