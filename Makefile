@@ -597,15 +597,15 @@ gpu-kit:
 	@+$(again) gpu-kit-built
 
 gpu-kit-built: $(B)/gpu-kit.tar.gz
-$(B)/gpu-kit.tar.gz: $(kit_programs) $(B)/kit/takt $(B)/kit/libtorch_takt.so \
+$(B)/gpu-kit.tar.gz: $(kit_programs) $(B)/kit/takt $(B)/kit/libpython_takt.so \
     $(wildcard test/gpu/*.sh test/gpu/*.py samples/sph/profile.yaml)
 	$(call say,KIT $(B)/gpu-kit)
 	$(Q)test/gpu/make_kit.sh '$(B)/gpu-kit' '$(toolkit)' $(kit_programs) $(B)/kit/takt \
-	    $(B)/kit/libtorch_takt.so
+	    $(B)/kit/libpython_takt.so
 $(B)/kit/takt: link_flags = $(cli_libs) -Wl,--disable-new-dtags,-rpath,'$$ORIGIN/../lib'
 $(B)/kit/takt: $(cli_objects) $(static)
 	$(link)
-$(B)/kit/libtorch_takt.so: $(B)/obj/test/gpu/torch_takt.o $(static)
+$(B)/kit/libpython_takt.so: $(B)/obj/test/gpu/python_takt.o $(static)
 	$(call say,LD $@)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) -shared $(LDFLAGS) -Wl,-z,defs,-z,nodelete,--disable-new-dtags,-rpath,'$$ORIGIN' -o $@ \

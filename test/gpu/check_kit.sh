@@ -15,7 +15,7 @@ for name in libc.so.6 libcuda.so.1 ld-linux-x86-64.so.2; do
 done
 
 # What is loaded there finds all libraries in the kit, but for the C library's and the driver's.
-for file in "$kit"/bin/* "$kit"/lib/libtorch_takt.so; do
+for file in "$kit"/bin/* "$kit"/lib/libpython_takt.so; do
     strange=$(env -i PATH="$PATH" ldd "$file" | grep -vE "=> $kit/|linux-vdso|/ld-linux|\
 ^[[:space:]]*(libc|libm|libdl|libpthread|librt|libresolv|libcuda|libcublas|libcublasLt)\.so") || true
     [ -z "$strange" ] || fail "${file##*/} needs what the kit does not have: $strange"
@@ -73,9 +73,9 @@ has '^libcupti used: .*/simgpu/13/libcupti.so.13$' "$results/report.txt"
 for program in "$kit"/bin/gpu_* "$kit"/bin/{graph,inc_loop,report_callback,stream_overlap,sph}; do
     has "^${program##*/} +ok +[0-9]+ s\$" "$results/summary.txt"
 done
-has '^torch_loop +skipped' "$results/summary.txt"
+has '^python_torch +skipped' "$results/summary.txt"
 has '^    no python3 here' "$results/summary.txt"
-has ' 0 wrong, 2 skipped' "$results/summary.txt"
+has ' 0 wrong, 5 skipped' "$results/summary.txt"
 while read -r figure; do # as regular expressions; numbers that the stand-ins fix are fixed
     has "^(\* )?$figure" "$results/report.txt"
 done <<'END'
@@ -153,22 +153,22 @@ class profile:
     def export_chrome_trace(self, path):
         json.dump({"traceEvents": self.seen[os.environ.get("LACKS") == "1":]}, open(path, "w"))
 PYTHON
-run_torch_loop() { # VARIABLE=VALUE...
+run_loop() { # VARIABLE=VALUE...
     env -i PATH="$PATH" LD_LIBRARY_PATH="$TAKT_BUILD/simgpu/13" PYTHONPATH="$scratch/torch" \
         TAKT_CUPTI_LIBRARY="$TAKT_BUILD/simgpu/13/libcupti.so.13" GPU_QUICK=1 \
-        PYTHONDONTWRITEBYTECODE=1 "$@" python3 "$kit/torch_loop.py" >"$scratch/output" 2>&1
+        PYTHONDONTWRITEBYTECODE=1 "$@" python3 "$kit/python_loop.py" >"$scratch/output" 2>&1
     status=$?
 }
-run_torch_loop
-[ $status = 0 ] || fail "torch_loop.py ends with $status: $(cat "$scratch/output")"
+run_loop
+[ $status = 0 ] || fail "python_loop.py ends with $status: $(cat "$scratch/output")"
 has '^torch.takt.0: CUPTI .*, losses \{\}' "$scratch/output"
 has '^\* torch.takt.0.kernels 100 kernels' "$scratch/output"
 has '^torch.names 2 kernels' "$scratch/output"
-run_torch_loop LACKS=1
-[ $status = 1 ] || fail "torch_loop.py ends with $status though a kernel is missing"
-has 'count differs: voidfirst<int>\(int,int\): takt \[50\], torch \[49\]' "$scratch/output"
-run_torch_loop TORCH_TAKT=none.so
-[ $status = 1 ] || fail "torch_loop.py ends with $status though Takt is missing"
+run_loop LACKS=1
+[ $status = 1 ] || fail "python_loop.py ends with $status though a kernel is missing"
+has 'count differs: voidfirst<int>\(int,int\): takt \[50\], its own \[49\]' "$scratch/output"
+run_loop PYTHON_TAKT=none.so
+[ $status = 1 ] || fail "python_loop.py ends with $status though Takt is missing"
 has '^torch.takt.0: ends with 1' "$scratch/output"
 has '^\* torch.bare.0.seconds ' "$scratch/output"
 

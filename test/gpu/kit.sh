@@ -247,12 +247,14 @@ run_programs() {
     program gpu_endings 60
     program gpu_errors 40
     program gpu_bench 150
-    # Beside PyTorch, Takt has to find the libcupti that PyTorch has loaded.
-    if [ -n "$python" ]; then
-        step torch_loop 170 sh -c "$unset"' exec "$0" "$@"' "$python" "$kit/torch_loop.py"
-    else
-        step torch_loop 1 sh -c 'echo "no python3 here"; exit 77'
-    fi
+    # Beside a framework, Takt has to find the libcupti that the framework has loaded.
+    for name in torch torch-graph jax cupy; do
+        if [ -n "$python" ]; then
+            step python_$name 170 sh -c "$unset"' exec "$0" "$@"' "$python" "$kit/python_loop.py" $name
+        else
+            step python_$name 1 sh -c 'echo "no python3 here"; exit 77'
+        fi
+    done
     program gpu_clocks 100
 }
 

@@ -1,5 +1,5 @@
-/* Takt for a Python program: a library that ctypes loads, with three functions. torch_loop.py uses
- * it to compare Takt's counts and totals of each kernel with those of PyTorch's own profiler. */
+/* Takt for a Python program: a library that ctypes loads, with three functions. python_loop.py uses
+ * it to compare counts and totals of each kernel with those of the framework's own profiler. */
 #include <takt/takt.h>
 
 #include <stdio.h>
@@ -8,9 +8,9 @@
 
 #define EXPORT __attribute__((visibility("default")))
 
-int torch_takt_begin(void);
-int torch_takt_step(void);
-int torch_takt_end(const char *path);
+int python_takt_begin(void);
+int python_takt_step(void);
+int python_takt_end(const char *path);
 
 static takt_profiler *profiler;
 
@@ -21,16 +21,16 @@ typedef struct total {
 } total;
 
 /* Begins to record everything that the process does on its devices. 0, or a takt_status. */
-EXPORT int torch_takt_begin(void)
+EXPORT int python_takt_begin(void)
 {
     takt_profiler_options options = TAKT_PROFILER_OPTIONS_INIT;
-    options.name = "torch";
+    options.name = "python";
     options.max_memory_bytes = UINT64_C(1) << 30;
     takt_status status = takt_profiler_create(&options, &profiler);
     return (int)(status == TAKT_OK ? takt_profiler_start(profiler) : status);
 }
 
-EXPORT int torch_takt_step(void)
+EXPORT int python_takt_step(void)
 {
     return (int)takt_profiler_step(profiler);
 }
@@ -98,7 +98,7 @@ static void write_json(FILE *file, const takt_trace *trace, const total *totals,
 }
 
 /* Stops and writes counts and milliseconds by name into `path`. 0, or 1 if there is nothing. */
-EXPORT int torch_takt_end(const char *path)
+EXPORT int python_takt_end(const char *path)
 {
     takt_profiler_stop(profiler);
     const takt_trace *trace = takt_profiler_trace(profiler);
