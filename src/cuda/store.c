@@ -159,11 +159,26 @@ bool tkt_store_add(tkt_store *store, const tkt_stored_activity *activity)
     return true;
 }
 
+static bool is_summed(const tkt_store *store)
+{
+    return __atomic_load_n(&store->is_summed, __ATOMIC_RELAXED);
+}
+
+/* Summaries go on for days and free activities all the time, but not what else happens: that takes
+ * at most half of the memory, so that activities always have room. */
+static bool has_room(tkt_store *store, size_t bytes)
+{
+    size_t others = store->memory.count * sizeof *store->memory.items +
+                    store->overheads.count * sizeof *store->overheads.items;
+    if (is_summed(store) && others + bytes > store->max_bytes / 2)
+        return false;
+    return tkt_store_make_room(store, bytes);
+}
+
 /* Returns room for one more item, uninitialised and counted as used; NULL, with the loss counted,
  * if there is none. */
 #define ADD(store, array, refused)                                                                 \
-    (tkt_store_make_room(store, sizeof *(array)->items) &&                                         \
-             TKT_ARRAY_RESERVE(array, (array)->count + 1)                                          \
+    (has_room(store, sizeof *(array)->items) && TKT_ARRAY_RESERVE(array, (array)->count + 1)       \
          ? ((store)->used_bytes += sizeof *(array)->items, &(array)->items[(array)->count++])      \
          : ((store)->losses.refused++, NULL))
 
@@ -183,6 +198,8 @@ bool tkt_store_add_memory(tkt_store *store, const tkt_stored_memory *memory)
 
 bool tkt_store_add_wait(tkt_store *store, const tkt_stored_wait *wait)
 {
+    if (is_summed(store))
+        return true;
     tkt_stored_wait *added = ADD(store, &store->waits, others_full);
     if (added) {
         *added = *wait;
@@ -194,6 +211,8 @@ bool tkt_store_add_wait(tkt_store *store, const tkt_stored_wait *wait)
 
 bool tkt_store_add_record(tkt_store *store, const tkt_stored_record *record)
 {
+    if (is_summed(store))
+        return true;
     tkt_stored_record *added = ADD(store, &store->records, others_full);
     if (added) {
         *added = *record;

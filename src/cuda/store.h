@@ -279,7 +279,7 @@ typedef struct tkt_store {
     TKT_ARRAY_OF(tkt_stored_overhead) overheads;
     bool             has_no_window; /* no window is open: only the totals of memory are needed */
     uint32_t         left_out; /* TAKT_TIMING_ bits that no window needs; 0: none */
-    bool             is_summed; /* atomic; of shapes, only names and filters are needed */
+    bool is_summed;            /* atomic; see tkt_store_sum() */
     TKT_ARRAY_OF(tkt_stored_totals) totals; /* by ordinal; complete even when max_bytes is used
                                              * up */
     TKT_ARRAY_OF(tkt_stored_memory) unsummed; /* events not yet in the totals: earlier ones may
@@ -325,8 +325,8 @@ bool tkt_store_is_full(void);
 /* Lets new activities overwrite the oldest ones before `position` when memory is short; 0: none. */
 void tkt_store_ring(uint64_t position);
 
-/* Sets whether only summaries need the activities: then their shapes have no grids and bytes. Takes
- * no lock. */
+/* Sets whether only summaries need the activities: then their shapes have no grids and bytes, and
+ * waits and records of events are not kept. Takes no lock. */
 void tkt_store_sum(bool is_summed);
 
 /* Returns the memory allocated on a device at `until_ns`, and at `begin_ns` as far as the store
@@ -338,7 +338,7 @@ bool tkt_store_totals(uint32_t device, const tkt_clock_fit *fit, uint64_t begin_
 
 /* The rest needs the lock. The decoder calls it, and other threads that add to the store. */
 
-/* These return false, and count the loss, when there is no room. */
+/* These return false, and count the loss, when there is no room; see tkt_store_sum(), too. */
 bool tkt_store_add(tkt_store *store, const tkt_stored_activity *activity);
 bool tkt_store_add_memory(tkt_store *store, const tkt_stored_memory *memory);
 bool tkt_store_add_wait(tkt_store *store, const tkt_stored_wait *wait);

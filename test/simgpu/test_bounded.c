@@ -123,6 +123,40 @@ TEST(a_summary_needs_no_more_if_launches_never_repeat)
     check_summary(LAUNCHES);
 }
 
+/* Nothing frees what a program does beside launching while a summary goes on: waits are not kept,
+ * and allocations leave half of the memory to activities. */
+TEST(a_summary_has_room_for_activities_however_often_the_program_waits_and_allocates)
+{
+    takt_profiler *profiler;
+    takt_profiler_options options = {.struct_size = sizeof options,
+                                     .mode = TAKT_MODE_SUMMARY,
+                                     .max_memory_bytes = 1 << 20,
+                                     .on_trace = keep_trace};
+    assert_int_equal(takt_profiler_create(&options, &profiler), TAKT_OK);
+    assert_int_equal(takt_profiler_start(profiler), TAKT_OK);
+    for (int i = 0; i < LAUNCHES / 4; i++) {
+        CUdeviceptr memory;
+        TAKT_SCOPE("step");
+        check(cuMemAlloc_v2(&memory, 4096));
+        check(cuLaunchKernel(kernel, 1, 1, 1, 64, 1, 1, 0, NULL, NULL, NULL));
+        check(cuStreamSynchronize(NULL));
+        check(cuMemFree_v2(memory));
+    }
+    tkt_store *store = tkt_store_get();
+    tkt_mutex_lock(&store->lock);
+    size_t waits = store->waits.count, memory = store->memory.count * sizeof *store->memory.items;
+    tkt_mutex_unlock(&store->lock);
+    assert_int_equal(waits, 0);
+    assert_in_range(memory, 1, store->max_bytes / 2);
+    assert_int_equal(takt_profiler_stop(profiler), TAKT_OK);
+    takt_profiler_destroy(profiler);
+    uint64_t count = loss(TAKT_LOSS_DEVICE_DROPPED);
+    for (size_t i = 0; i < last_trace->node_activities.count; i++)
+        count += last_trace->node_activities.items[i].stats.count;
+    assert_int_equal(count, LAUNCHES / 4);
+    assert_true(loss(TAKT_LOSS_BUFFER_FULL) > 0);
+}
+
 /* A summary alone keeps no grids; a timing inside it does, each time. */
 TEST(a_timing_inside_a_summary_has_all_of_a_launch)
 {
