@@ -152,6 +152,7 @@ bool tkt_store_add(tkt_store *store, const tkt_stored_activity *activity)
     tkt_stored_activity *added = &chunk->items[chunk->count];
     *added = *activity;
     added->correlation = tkt_alias_outer(activity->correlation);
+    store->has_bodies |= activity->graph && !activity->correlation;
     __atomic_signal_fence(__ATOMIC_RELEASE); /* in a crash-safe file, the count makes the activity
                                               * valid */
     chunk->count++;
@@ -224,6 +225,8 @@ bool tkt_store_add_record(tkt_store *store, const tkt_stored_record *record)
 
 bool tkt_store_add_overhead(tkt_store *store, const tkt_stored_overhead *overhead)
 {
+    if (is_summed(store) && !tkt_overhead_is_loading(overhead->kind))
+        return true;
     tkt_stored_overhead *added = ADD(store, &store->overheads, others_full);
     if (added) {
         *added = *overhead;

@@ -268,6 +268,7 @@ typedef struct tkt_store {
     tkt_store_chunk *last;
     tkt_store_chunk *spare;
     uint64_t         next_sequence;
+    bool             has_bodies; /* an activity was tkt_is_body(), see trace/devices.h; stays */
     uint64_t         next_other; /* sequence number of the next memory event, wait or overhead */
     uint64_t         max_bytes; /* limit for all of the store's memory */
     uint64_t         used_bytes;
@@ -326,7 +327,7 @@ bool tkt_store_is_full(void);
 void tkt_store_ring(uint64_t position);
 
 /* Sets whether only summaries need the activities: then their shapes have no grids and bytes, and
- * waits and records of events are not kept. Takes no lock. */
+ * waits, records of events and overheads other than loading are not kept. Takes no lock. */
 void tkt_store_sum(bool is_summed);
 
 /* Returns the memory allocated on a device at `until_ns`, and at `begin_ns` as far as the store

@@ -293,7 +293,7 @@ void tkt_profiler_tell_child(void)
             "this process was forked while Takt recorded: its events are not saved");
 }
 
-takt_status takt_profiler_stop(takt_profiler *profiler)
+__attribute__((cold)) takt_status takt_profiler_stop(takt_profiler *profiler)
 {
     uintptr_t before;
     if (!profiler && !(profiler = tkt_environment_profiler()))
@@ -337,7 +337,7 @@ bool tkt_profiler_take_at_exit(takt_profiler *profiler, bool *is_inside)
     return true;
 }
 
-void tkt_profiler_save_at_exit(takt_profiler *profiler, bool is_inside)
+__attribute__((cold)) void tkt_profiler_save_at_exit(takt_profiler *profiler, bool is_inside)
 {
     if (!profiler->is_running)
         return;
@@ -373,7 +373,7 @@ takt_status takt_profiler_create(const takt_profiler_options *options, takt_prof
     return TAKT_OK;
 }
 
-void takt_profiler_destroy(takt_profiler *profiler)
+__attribute__((cold)) void takt_profiler_destroy(takt_profiler *profiler)
 {
     uintptr_t before;
     if (!profiler)

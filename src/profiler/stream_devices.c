@@ -2,7 +2,8 @@
  * and in no order. A batch is sorted; an activity that arrives after later work of its stream gets
  * a lane of its own. The reader finds calls by correlation id, so nothing has to wait for them.
  *
- * A graph launch that is combined from nodes waits until no node has arrived for a while. */
+ * A graph launch that is combined from nodes waits until no node has arrived for a while, and a
+ * body of a graph until its launch is sure, or for as long. */
 #include "profiler/stream.h"
 
 #include "cuda/timers.h"
@@ -14,6 +15,8 @@
 
 #define GRAPH_QUIET_NS UINT64_C(1000000000)
 #define MOST_SHAPES    4096u
+#define MOST_NODES     (1u << 16) /* among which the launches of bodies are found */
+#define MOST_HELD      (1u << 16) /* bodies */
 
 typedef struct taking {
     tkt_stream_file *to;
@@ -154,12 +157,49 @@ static void take_activity(taking *t, const tkt_stored_activity *from)
         add_activity(t, from, shape_of(t, from->shape));
 }
 
+/* False if there is no memory to hold it. */
+static bool hold_body(taking *t, const tkt_stored_activity *from)
+{
+    tkt_stream_body *held = NULL;
+    if (!tkt_is_body(from) || tkt_stored_loss(from) || t->to->held.count == MOST_HELD ||
+        !(t->store->shapes.items[from->shape].filter & t->window->wish.devices))
+        return false;
+    uint32_t shape = shape_of(t, from->shape);
+    if (shape != TKT_NO_SHAPE)
+        held = TKT_ARRAY_ADD(&t->to->held);
+    if (held) {
+        *held = (tkt_stream_body){*from, takt_now_ns()};
+        held->activity.shape = shape;
+    }
+    return held;
+}
+
+static void take_bodies(taking *t, bool is_last)
+{
+    tkt_stream_file *to = t->to;
+    uint64_t now = takt_now_ns();
+    size_t kept = 0;
+    for (size_t i = 0; i < to->held.count; i++) {
+        const tkt_stream_body held = to->held.items[i];
+        tkt_stored_activity body = held.activity;
+        bool is_sure = tkt_bodies_own(&to->bodies, &body);
+        if (!is_sure && !is_last && held.since_ns + GRAPH_QUIET_NS > now)
+            to->held.items[kept++] = held;
+        else if (is_ours(t, &body))
+            add_activity(t, &body, body.shape);
+    }
+    to->held.count = kept;
+}
+
 static void take_activities(taking *t)
 {
+    if (t->store->has_bodies)
+        tkt_bodies_note(&t->to->bodies, t->store, t->to->position, MOST_NODES);
     for (const tkt_store_chunk *chunk = t->store->first; chunk; chunk = chunk->next) {
         uint64_t at = t->to->position > chunk->first ? t->to->position - chunk->first : 0;
         for (; at < chunk->count; at++)
-            take_activity(t, &chunk->items[at]);
+            if (!hold_body(t, &chunk->items[at]))
+                take_activity(t, &chunk->items[at]);
     }
     t->to->position = t->store->next_sequence;
 }
@@ -230,6 +270,7 @@ static takt_status take_all(taking *t, bool is_last)
         return TAKT_NO_MEMORY;
     copy_devices(t);
     take_activities(t);
+    take_bodies(t, is_last);
     take_graphs(t, is_last);
     TAKE_NEW(t, &t->store->waits, take_wait);
     TAKE_NEW(t, &t->store->overheads, take_overhead);
@@ -266,7 +307,7 @@ void tkt_stream_take_devices(tkt_stream_file *to, const tkt_window *window, bool
  * once the batch is written; one that comes back is written again. */
 static void forget_shapes(tkt_stream_file *to)
 {
-    if (to->trace->shapes.count < MOST_SHAPES)
+    if (to->trace->shapes.count < MOST_SHAPES || to->held.count)
         return;
     tkt_perfetto_forget_shapes(&to->perfetto);
     to->trace->shapes.count = 0;

@@ -15,6 +15,7 @@
 #define RECENT_CALLS (1u << 18) /* a power of two */
 #define MOST_WAITING (1u << 16)
 #define MOST_GRAPHS  (1u << 16) /* launches that are combined at a time */
+#define MOST_NODES   (1u << 16) /* nodes among which the launches of bodies are found */
 #define NO_LOG       UINT32_MAX
 
 typedef struct recent_call {
@@ -55,6 +56,7 @@ struct tkt_device_fold {
     bool whole_graphs;
     tkt_graphs graphs;   /* owner of a launch: (log + 1) << 32 | node, or 0 while unknown */
     size_t owned_graphs; /* launches at the front that have owners */
+    tkt_bodies bodies;
     recent_call *recent; /* ring, indexed by the lowest bits of the correlation id */
     TKT_ARRAY_OF(work) waiting;
     TKT_ARRAY_OF(sum) sums;
@@ -90,6 +92,7 @@ void tkt_device_fold_destroy(tkt_device_fold *sums)
         return;
     tkt_free(sums->recent);
     tkt_graphs_fini(&sums->graphs);
+    TKT_ARRAY_FREE(&sums->bodies.nodes);
     TKT_ARRAY_FREE(&sums->waiting);
     TKT_ARRAY_FREE(&sums->sums);
     tkt_map_fini(&sums->index);
@@ -326,7 +329,7 @@ static void add_activity(tkt_device_fold *sums, tkt_store *store, const tkt_stor
                          uint32_t last_correlation)
 {
     const tkt_shape *shape = &store->shapes.items[from->shape];
-    uint32_t id = from->correlation; /* 0: launched by the device */
+    uint32_t id = from->correlation; /* 0: of a body without a launch */
     if (id != 0 && !tkt_is_call_within(id, sums->first_correlation, last_correlation))
         return;
     if (from->graph && id != 0 && sums->whole_graphs && from->end)
@@ -358,10 +361,20 @@ uint64_t tkt_device_fold_update(tkt_device_fold *sums, tkt_store *store, uint32_
 {
     tkt_mutex_lock(&store->lock);
     retry(sums, store);
+    if (store->has_bodies)
+        tkt_bodies_note(&sums->bodies, store, sums->position, MOST_NODES);
     for (const tkt_store_chunk *chunk = store->first; chunk; chunk = chunk->next) {
         uint64_t at = sums->position > chunk->first ? sums->position - chunk->first : 0;
-        for (; at < chunk->count; at++)
-            add_activity(sums, store, &chunk->items[at], last_correlation);
+        for (; at < chunk->count; at++) {
+            const tkt_stored_activity *from = &chunk->items[at];
+            tkt_stored_activity body;
+            if (tkt_is_body(from)) {
+                body = *from;
+                tkt_bodies_own(&sums->bodies, &body);
+                from = &body;
+            }
+            add_activity(sums, store, from, last_correlation);
+        }
     }
     sums->position = store->next_sequence;
     find_owners(sums);

@@ -30,6 +30,8 @@ typedef struct join {
     tkt_records records; /* of events */
     tkt_waits later;     /* waits after the window's end */
     tkt_graphs graphs;   /* launches combined from nodes */
+    tkt_bodies bodies;
+    tkt_stored_activity body; /* the latest one, as an activity of its launch */
     bool is_short;       /* out of memory */
     bool is_cupti;       /* false: the uncertainty of Takt's clock covers the devices' times too */
 } join;
@@ -40,7 +42,7 @@ static bool is_in_window(const join *j, uint64_t begin_ns)
 }
 
 /* Finds until when devices worked for calls before the window, and for the window's own. */
-static void find_work(join *j)
+__attribute__((cold)) static void find_work(join *j)
 {
     uint64_t until = 0, until_before = 0;
     for (const tkt_store_chunk *chunk = j->store->first; chunk; chunk = chunk->next) {
@@ -61,8 +63,7 @@ static void find_work(join *j)
     j->work_end_ns = until > j->end_ns ? until : j->end_ns;
 }
 
-/* Work that devices launch themselves, such as the body of a graph's condition, has the id of no
- * call. It belongs to the window for which the devices worked then. */
+/* A body whose launch is not known belongs to the window for which the devices worked then. */
 static bool is_in_work(join *j, uint64_t begin_ns)
 {
     if (j->work_end_ns == 0)
@@ -117,7 +118,7 @@ static uint32_t shape_of(join *j, uint32_t index)
     return *known - 1;
 }
 
-static void copy_devices(join *j)
+__attribute__((cold)) static void copy_devices(join *j)
 {
     for (size_t i = 0; i < j->store->devices.count; i++) {
         tkt_device *device = TKT_ARRAY_ADD(&j->trace->devices);
@@ -228,7 +229,7 @@ static void join_activity(join *j, const tkt_stored_activity *from)
         add_activity(j, from, shape_of(j, from->shape), call);
 }
 
-static void join_graphs(join *j)
+__attribute__((cold)) static void join_graphs(join *j)
 {
     for (size_t i = 0; i < j->graphs.items.count && !j->is_short; i++) {
         const tkt_graph_launch *launch = &j->graphs.items.items[i];
@@ -238,7 +239,7 @@ static void join_graphs(join *j)
 }
 
 /* Reserves space for every activity the window may contain, to avoid moving them later. */
-static void make_room(join *j)
+__attribute__((cold)) static void make_room(join *j)
 {
     uint64_t first = j->store->first ? j->store->first->first : j->store->next_sequence;
     uint64_t begin = j->what->position > first ? j->what->position : first;
@@ -246,21 +247,36 @@ static void make_room(join *j)
     j->is_short |= !TKT_ARRAY_RESERVE(&j->trace->activities, j->trace->activities.count + count);
 }
 
+/* What began after the window's own work is of later launches, whose nodes may be missing. */
+__attribute__((cold)) static const tkt_stored_activity *own_body(join *j,
+                                                                 const tkt_stored_activity *body)
+{
+    j->body = *body;
+    if (j->work_end_ns == 0)
+        find_work(j);
+    if (tkt_clock_map_ns(&j->map, body->begin) <= j->work_end_ns)
+        tkt_bodies_own(&j->bodies, &j->body);
+    return &j->body;
+}
+
 static void join_activities(join *j)
 {
     const tkt_store_chunk *chunk = j->store->first;
     make_room(j);
+    if (j->store->has_bodies)
+        tkt_bodies_note(&j->bodies, j->store, 0, SIZE_MAX);
     for (; chunk && !j->is_short; chunk = chunk->next) {
         uint64_t skipped = j->what->position > chunk->first ? j->what->position - chunk->first : 0;
         for (uint64_t i = skipped; i < chunk->count; i++)
-            join_activity(j, &chunk->items[i]);
+            join_activity(j, tkt_is_body(&chunk->items[i]) ? own_body(j, &chunk->items[i])
+                                                           : &chunk->items[i]);
     }
 }
 
 /* ---- Waits, overheads and memory ------------------------------------------------------------- */
 
 /* Waits after the window's end do not belong to it, but bound the ends of its activities. */
-static void copy_waits(join *j)
+__attribute__((cold)) static void copy_waits(join *j)
 {
     for (size_t i = 0; i < j->store->waits.count; i++) {
         const tkt_stored_wait *from = &j->store->waits.items[i];
@@ -277,7 +293,7 @@ static void copy_waits(join *j)
     tkt_waits_attribute(j->trace, 0, &j->index);
 }
 
-static void copy_overheads(join *j)
+__attribute__((cold)) static void copy_overheads(join *j)
 {
     for (size_t i = 0; i < j->store->overheads.count; i++) {
         const tkt_stored_overhead *from = &j->store->overheads.items[i];
@@ -312,7 +328,7 @@ static void copy_memory_event(join *j, const tkt_stored_memory *from, uint64_t t
     }
 }
 
-static void copy_memory(join *j)
+__attribute__((cold)) static void copy_memory(join *j)
 {
     for (size_t i = 0; i < j->store->memory.count && !j->is_short; i++) {
         const tkt_stored_memory *from = &j->store->memory.items[i];
@@ -324,7 +340,7 @@ static void copy_memory(join *j)
 
 /* ---- Launches without an activity ------------------------------------------------------------ */
 
-static void count_missing(join *j)
+__attribute__((cold)) static void count_missing(join *j)
 {
     for (uint32_t i = 0; i < j->trace->calls.count; i++) {
         if (!j->launches[i] || j->launches[i] == TKT_LAUNCHES_PERHAPS)
@@ -386,7 +402,7 @@ void tkt_device_memory_add(tkt_device_memory *memory, const tkt_memory_event *ev
         tkt_memory_totals_add(&memory->totals, event->time_ns, event->bytes);
 }
 
-static takt_status add_up_memory(takt_trace *trace)
+__attribute__((cold)) static takt_status add_up_memory(takt_trace *trace)
 {
     takt_status status = tkt_order_by_time(
         TKT_ORDER_ITEMS(&trace->memory_events, offsetof(tkt_memory_event, track)));
@@ -461,6 +477,7 @@ takt_status tkt_trace_join(takt_trace *trace, tkt_store *store, const tkt_join *
     TKT_ARRAY_FREE(&j.later);
     tkt_call_index_fini(&j.index);
     tkt_graphs_fini(&j.graphs);
+    TKT_ARRAY_FREE(&j.bodies.nodes);
     tkt_free(j.strings);
     tkt_free(j.shapes);
     if (status == TAKT_OK) {

@@ -397,6 +397,38 @@ const char *tkt_launch_label(char out[TKT_GRAPH_LABEL_BYTES], const tkt_graph_la
 /* The index of the launch's shape in the trace, added if it is new; TKT_NO_SHAPE without memory. */
 uint32_t tkt_graph_shape(tkt_graphs *graphs, takt_trace *trace, const tkt_graph_launch *launch);
 
+/* ======== Bodies ======== */
+
+/* What a graph launches on the device itself, such as the body of a conditional node, has the graph
+ * but the id of no call. Launches of one executable graph follow each other: a body belongs to the
+ * one whose own node was the last to begin before it. Records of bodies come in buffers of their
+ * own, often before those of the nodes. */
+static inline bool tkt_is_body(const tkt_stored_activity *activity)
+{
+    return activity->graph && !activity->correlation;
+}
+
+/* A node that a call launched. */
+typedef struct tkt_launch_node {
+    uint64_t begin;
+    uint32_t graph;
+    uint32_t correlation;
+} tkt_launch_node;
+
+/* Starts as {0}; fini with TKT_ARRAY_FREE(&nodes). */
+typedef struct tkt_bodies {
+    TKT_ARRAY_OF(tkt_launch_node) nodes; /* sorted by begin */
+} tkt_bodies;
+
+/* Takes the nodes of the store from `position` on, and forgets the oldest beyond `most`. Nodes for
+ * which there is no memory are left out. With the store's lock. */
+void tkt_bodies_note(tkt_bodies *bodies, const tkt_store *store, uint64_t position, size_t most);
+
+/* Makes the body an activity of the call that launched it, and no node of a graph, whose nodes are
+ * counted; leaves it as it is if no node is known. True if no node that arrives later can change
+ * the answer. */
+bool tkt_bodies_own(const tkt_bodies *bodies, tkt_stored_activity *body);
+
 /* ======== Activities of call paths ======== */
 
 /* The folded form of device activities is trace->node_activities, next to the fold. */

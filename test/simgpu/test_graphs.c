@@ -410,25 +410,91 @@ static uint64_t count_of(const char *name)
     return count;
 }
 
-/* They have no call, and so no scope, but none is missing. */
-TEST(work_without_a_call_belongs_to_the_window_in_which_it_began)
+/* In that scope. */
+static uint64_t count_in(const char *scope, const char *name)
 {
-    const takt_mode modes[] = {TAKT_MODE_TRACE, TAKT_MODE_SUMMARY};
-    for (size_t i = 0; i < 2; i++) {
+    uint64_t count = 0;
+    for (size_t i = 0; i < last_trace->activities.count; i++) {
+        takt_activity found;
+        assert_int_equal(takt_trace_activity(last_trace, i, &found), TAKT_OK);
+        count += strcmp(found.name, name) == 0 && found.scope && strcmp(found.scope, scope) == 0;
+    }
+    for (size_t i = 0; i < last_trace->node_activities.count && !last_trace->activities.count;
+         i++) {
+        const tkt_node_activity *found = &last_trace->node_activities.items[i];
+        count += strcmp(tkt_trace_text(last_trace, found->name), name) == 0 &&
+                         strcmp(tkt_node_name(last_trace, &last_trace->fold.items[found->node]),
+                                scope) == 0
+                     ? found->stats.count
+                     : 0;
+    }
+    return count;
+}
+
+/* They have the id of no call. */
+TEST(bodies_of_conditions_belong_to_the_launch_of_their_graph)
+{
+    const takt_mode modes[] = {TAKT_MODE_TRACE, TAKT_MODE_SUMMARY, TAKT_MODE_FLIGHT,
+                               TAKT_MODE_TRACE};
+    char folder[] = "/tmp/takt-graphs-XXXXXX", command[64];
+    assert_non_null(mkdtemp(folder));
+    for (size_t i = 0; i < 4; i++) {
         second = "by_device";
-        replay made = make();
+        replay made = make(), other = make();
         second = "two";
         run(&made, 1); /* before the window */
         check(cuStreamSynchronize(made.stream));
-        takt_profiler *profiler = start_in_foreground(
-            (takt_profiler_options){.mode = modes[i], .graph = TAKT_GRAPH_NODE});
-        run(&made, 3);
+        takt_profiler *profiler = start_in_foreground((takt_profiler_options){
+            .mode = modes[i], .graph = TAKT_GRAPH_NODE, .directory = folder, .stream = i == 3});
+        for (int round = 0; round < 3; round++) {
+            {
+                TAKT_SCOPE("scope a");
+                run(&made, 1);
+                run(&other, 1);
+            }
+            TAKT_SCOPE("scope b");
+            run(&made, 2);
+        }
+        check(cuStreamSynchronize(made.stream));
+        check(cuStreamSynchronize(other.stream));
         stop_profiler(profiler);
-        assert_int_equal(count_of("kernel one"), 3);
+        assert_int_equal(count_of("kernel one"), 12);
+        assert_int_equal(count_of("kernel by_device"), 12);
+        assert_int_equal(count_in("scope a", "kernel by_device"), 6);
+        assert_int_equal(count_in("scope b", "kernel by_device"), 6);
+        assert_int_equal(loss(TAKT_LOSS_UNATTRIBUTED), 0);
+        assert_int_equal(loss(TAKT_LOSS_INCOMPLETE), 0);
+        unmake(&made);
+        unmake(&other);
+    }
+    snprintf(command, sizeof command, "rm -r %s", folder);
+    assert_int_equal(system(command), 0);
+}
+
+/* A graph that has nothing else. */
+TEST(bodies_of_unknown_launches_belong_to_the_window_in_which_they_began)
+{
+    CUgraph graph;
+    CUgraphExec exec;
+    CUstream stream;
+    check(cuStreamCreate(&stream, 1));
+    check(cuStreamBeginCapture_v2(stream, 0));
+    launch_on("by_device", stream);
+    check(cuStreamEndCapture(stream, &graph));
+    check(cuGraphInstantiateWithFlags(&exec, graph, 0));
+    check(cuGraphDestroy(graph));
+    for (int i = 0; i < 2; i++) {
+        takt_profiler *profiler = start_in_foreground(
+            (takt_profiler_options){.mode = i ? TAKT_MODE_SUMMARY : TAKT_MODE_TRACE});
+        for (int launch = 0; launch < 3; launch++)
+            check(cuGraphLaunch(exec, stream));
+        check(cuStreamSynchronize(stream));
+        stop_profiler(profiler);
         assert_int_equal(count_of("kernel by_device"), 3);
         assert_int_equal(loss(TAKT_LOSS_UNATTRIBUTED), 3);
-        unmake(&made);
     }
+    check(cuGraphExecDestroy(exec));
+    check(cuStreamDestroy_v2(stream));
 }
 
 TEST_MAIN(set_up, NULL)

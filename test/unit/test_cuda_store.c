@@ -135,6 +135,32 @@ TEST(a_ring_lets_the_older_half_of_waits_go)
         assert_int_equal(store->waits.items[i].begin, 3 + i);
 }
 
+/* Summaries go on for days. */
+TEST(for_summaries_little_is_kept_beside_activities)
+{
+    tkt_store *store = *state;
+    const tkt_stored_overhead flushing = {.begin = 1, .end = 2, .kind = 2u << 16},
+                              loading = {.begin = 3, .end = 4, .kind = 5u << 16};
+    const tkt_stored_memory memory = {.bytes = 1};
+    store->max_bytes = 2 * CHUNK_BYTES;
+    tkt_store_sum(true);
+    assert_true(tkt_store_add_wait(store, &(tkt_stored_wait){.begin = 1, .end = 2}));
+    assert_true(tkt_store_add_record(store, &(tkt_stored_record){.correlation = 1}));
+    assert_true(tkt_store_add_overhead(store, &flushing));
+    assert_int_equal(store->used_bytes, 0);
+    assert_true(tkt_store_add_overhead(store, &loading));
+    assert_int_equal(store->overheads.count, 1);
+    while (tkt_store_add_memory(store, &memory))
+        ;
+    assert_int_equal(store->losses.others_full, 1);
+    assert_in_range(store->used_bytes, CHUNK_BYTES - sizeof memory, CHUNK_BYTES);
+    add(store, TKT_STORE_CHUNK);
+    tkt_store_sum(false);
+    store->max_bytes = 3 * CHUNK_BYTES;
+    assert_true(tkt_store_add_wait(store, &(tkt_stored_wait){.begin = 1, .end = 2}));
+    assert_int_equal(store->waits.count, 1);
+}
+
 /* The kernels that a program launches late are in its flight recorder, too: names and shapes get
  * their room from the oldest records, whatever these are. */
 TEST(a_full_ring_has_room_for_new_shapes_and_texts)
