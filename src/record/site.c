@@ -373,8 +373,8 @@ tkt_text tkt_text_get(uint32_t id)
     return text ? *text : (tkt_text){"", 0};
 }
 
-void tkt_site_visit(void (*site)(uint32_t id, const tkt_site *site),
-                    void (*text)(uint32_t id, tkt_text text))
+__attribute__((cold)) void tkt_site_visit(void (*site)(uint32_t id, const tkt_site *site),
+                                          void (*text)(uint32_t id, tkt_text text))
 {
     uint64_t was = lock_registry();
     for (uint32_t id = 1; id <= sites.count; id++)
@@ -386,7 +386,8 @@ void tkt_site_visit(void (*site)(uint32_t id, const tkt_site *site),
     tkt_busy_unlock(&registry_lock, was);
 }
 
-uint64_t tkt_site_mask(uint32_t level, const takt_category_switch *switches, size_t count)
+__attribute__((cold)) uint64_t tkt_site_mask(uint32_t level, const takt_category_switch *switches,
+                                             size_t count)
 {
     uint64_t levels = (UINT64_C(1) << (level > 4 ? 4 : level)) - 1;
     uint64_t mask = levels * UINT64_C(0x0111111111111111);

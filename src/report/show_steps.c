@@ -230,12 +230,12 @@ static takt_status show(tkt_document *document, const tkt_device_uses *uses)
                               (unsigned long long)document->trace->steps.count,
                               (unsigned long long)document->trace->facts.step_count);
     if (document->trace->all_steps.stats.count > 0)
-        tkt_document_add_note(document,
-                              "All steps are those of the run up to the end of this recording; "
-                              "their median and p99 are within 3.2 %%%s.",
-                              document->trace->all_steps.simulated_seconds > 0
-                                  ? "; real-time is simulated time by wall time"
-                                  : "");
+        tkt_document_add_note(
+            document, "All steps are those of the run up to the end of this recording%s%s.",
+            tkt_steps_are_exact(document->trace) ? "" : "; their median and p99 are within 3.2 %",
+            document->trace->all_steps.simulated_seconds > 0
+                ? "; real-time is simulated time by wall time"
+                : "");
     if (uses->count > 0)
         tkt_document_explain(document, "cuda_time_ns",
                              "CUDA time is the mean time of the activities that a step launched.");

@@ -47,6 +47,12 @@ static uint64_t median_ns(const takt_trace *trace)
     return lower + (upper - lower + 1) / 2;
 }
 
+static void add_exact(const takt_trace *trace, tkt_step_figures *figures)
+{
+    figures->median_ns = median_ns(trace);
+    figures->p99_ns = step_of_rank(trace, (trace->steps.count * 99 + 99) / 100 - 1);
+}
+
 /* Fills the mean, the extremes and the rates. */
 static void add_rates(const takt_trace *trace, const tkt_stats *stats, tkt_step_figures *figures)
 {
@@ -72,8 +78,7 @@ tkt_step_figures tkt_steps_recorded(const takt_trace *trace)
     for (size_t i = 0; i < count; i++)
         tkt_stats_add(&stats, step_ns(&trace->steps.items[i]));
     add_rates(trace, &stats, &figures);
-    figures.median_ns = median_ns(trace);
-    figures.p99_ns = step_of_rank(trace, (count * 99 + 99) / 100 - 1);
+    add_exact(trace, &figures);
     return figures;
 }
 
@@ -84,6 +89,10 @@ tkt_step_figures tkt_steps_all(const takt_trace *trace)
     if (steps->stats.count == 0)
         return figures;
     add_rates(trace, &steps->stats, &figures);
+    if (tkt_steps_are_exact(trace)) {
+        add_exact(trace, &figures);
+        return figures;
+    }
     figures.median_ns = tkt_stats_median(&steps->stats, &steps->histogram);
     figures.p99_ns = tkt_stats_quantile(&steps->stats, &steps->histogram, 0.99);
     return figures;

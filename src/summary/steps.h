@@ -20,7 +20,14 @@ typedef struct tkt_step_figures {
  * rank. */
 tkt_step_figures tkt_steps_recorded(const takt_trace *trace);
 
-/* Median and p99 come from a histogram, by nearest rank: within 1/32. */
+/* True if all steps of the run are recorded. */
+static inline bool tkt_steps_are_exact(const takt_trace *trace)
+{
+    return trace->steps.count == trace->all_steps.stats.count;
+}
+
+/* Exact if all are recorded; otherwise median and p99 come from a histogram, by nearest rank:
+ * within 1/32. */
 tkt_step_figures tkt_steps_all(const takt_trace *trace);
 
 #endif

@@ -20,6 +20,27 @@ END
         cmake --build "$scratch/cmake" && "$scratch/cmake/engine"; } >"$scratch/said" 2>&1 ||
         fail "CMake: $(tail -n 5 "$scratch/said")"
     bare=$scratch/cmake/takt/libtakt.a
+
+    # As a shared library, which a program and its plugin have in common.
+    cat >>"$scratch/CMakeLists.txt" <<'END'
+add_executable(host host.c)
+add_library(plugin MODULE plugin.c)
+target_link_libraries(host takt::takt ${CMAKE_DL_LIBS})
+target_link_libraries(plugin takt::takt)
+END
+    printf '%s\n' '#include <takt.h>' 'void work(void);' 'void work(void) { TAKT_SCOPE("plugged"); }' \
+        >"$scratch/plugin.c"
+    printf '%s\n' '#include <takt.h>' '#include <dlfcn.h>' \
+        'int main(int argc, char **argv) { takt_profiler_start(NULL);' \
+        'void *plugin = dlopen(argv[argc - 1], RTLD_NOW);' \
+        'void (*work)(void) = (void (*)(void))dlsym(plugin, "work"); work(); dlclose(plugin);' \
+        'return takt_profiler_stop(NULL); }' >"$scratch/host.c"
+    { cmake -S "$scratch" -B "$scratch/shared" -DCMAKE_C_COMPILER="${CC:-cc}" -DBUILD_SHARED_LIBS=ON \
+        "${without[@]/%/=ON}" && cmake --build "$scratch/shared" &&
+        TAKT_OPTIONS="profiling.active=0 reports=scopes output.traces=" "$scratch/shared/host" \
+            "$scratch/shared/libplugin.so"; } >"$scratch/said" 2>&1 ||
+        fail "CMake with BUILD_SHARED_LIBS: $(tail -n 5 "$scratch/said")"
+    grep -q '^plugged ' "$scratch/said" || fail "no scope of the plugin: $(tail -n 20 "$scratch/said")"
 else
     ${CC:-cc} "${warnings[@]}" "${without[@]}" -c "$into/takt.c" -o "$scratch/bare.o" ||
         fail "warnings without libyaml and zlib"
