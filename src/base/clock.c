@@ -318,7 +318,7 @@ double tkt_clock_resolution_ns(const tkt_clock_fit *fit)
     return (double)fit->ns_per_tick / (double)ONE_NS_PER_TICK;
 }
 
-int64_t tkt_clock_realtime_offset_ns(void)
+__attribute__((cold)) int64_t tkt_clock_realtime_offset_ns(void)
 {
     int64_t best_width = INT64_MAX;
     int64_t offset = 0;

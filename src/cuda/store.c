@@ -58,7 +58,7 @@ static void free_chunks(tkt_store_chunk *chunk)
     }
 }
 
-void tkt_store_fini(tkt_store *store)
+__attribute__((cold)) void tkt_store_fini(tkt_store *store)
 {
     free_chunks(store->first);
     tkt_free(store->spare);
@@ -320,7 +320,7 @@ uint32_t tkt_store_shape(tkt_store *store, const tkt_shape *shape)
     return (uint32_t)store->shapes.count - 1;
 }
 
-void tkt_store_number_anew(tkt_store *store)
+__attribute__((cold)) void tkt_store_number_anew(tkt_store *store)
 {
     note(store, TKT_KEEP_ANEW, ++store->numberings, NULL, 0);
     tkt_map_fini(&store->shape_index);
@@ -346,7 +346,7 @@ static bool add_device(tkt_store *store)
     return device != NULL;
 }
 
-tkt_device *tkt_store_device(tkt_store *store, uint32_t ordinal)
+__attribute__((cold)) tkt_device *tkt_store_device(tkt_store *store, uint32_t ordinal)
 {
     if (ordinal >= TKT_STORE_DEVICES)
         return NULL;
@@ -375,7 +375,7 @@ void tkt_store_add_pair(tkt_store *store, const tkt_clock_pair *pair, bool is_cu
     note(store, TKT_KEEP_PAIR, clock->is_cupti, pair, sizeof *pair);
 }
 
-void tkt_store_keep(const tkt_store_keeper *keeper)
+__attribute__((cold)) void tkt_store_keep(const tkt_store_keeper *keeper)
 {
     tkt_store *store = tkt_store_get();
     tkt_mutex_lock(&store->lock);

@@ -147,7 +147,7 @@ takt_status tkt_fold_init(tkt_fold *fold)
     return add_node(fold, TKT_NO_NODE, TKT_SITE_OTHER) == ROOT ? TAKT_OK : TAKT_NO_MEMORY;
 }
 
-void tkt_fold_fini(tkt_fold *fold)
+__attribute__((cold)) void tkt_fold_fini(tkt_fold *fold)
 {
     __atomic_fetch_sub(&live_bytes, fold->live_bytes, __ATOMIC_RELAXED);
     TKT_ARRAY_FREE(fold);

@@ -102,7 +102,7 @@ static tkt_thread_log *take_log(void)
     return log;
 }
 
-void tkt_log_reclaim_all(void)
+__attribute__((cold)) void tkt_log_reclaim_all(void)
 {
     uint64_t was = tkt_busy_lock(&list_lock);
     for (tkt_thread_log *log = all_logs; log; log = log->next)
@@ -395,7 +395,7 @@ void tkt_log_work(double *flops, double *bytes)
     }
 }
 
-void tkt_log_free_all(void)
+__attribute__((cold)) void tkt_log_free_all(void)
 {
     for (tkt_thread_log *log = all_logs, *next; log; log = next) {
         next = log->next;

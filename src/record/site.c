@@ -431,7 +431,7 @@ void tkt_site_forget_values(void)
     tkt_busy_unlock(&registry_lock, was);
 }
 
-void tkt_site_free_all(void)
+__attribute__((cold)) void tkt_site_free_all(void)
 {
     free_table(&sites);
     tkt_map_fini(&site_ids);

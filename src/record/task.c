@@ -132,7 +132,7 @@ static void fold_open_task(void *user, const tkt_task *task)
                   tkt_clock_duration_ns(open->from.ns_per_tick, open->until_ticks - begin));
 }
 
-void tkt_fold_open_tasks(tkt_fold *fold, uint64_t until_ticks)
+__attribute__((cold)) void tkt_fold_open_tasks(tkt_fold *fold, uint64_t until_ticks)
 {
     open_tasks open = {fold, tkt_fold_begin_now(), until_ticks};
     tkt_task_visit(fold_open_task, &open);
@@ -221,7 +221,7 @@ void takt_span_at(takt_track track, const char *name, uint64_t begin_ns, uint64_
     tkt_log_leave(log);
 }
 
-void tkt_task_free_all(void)
+__attribute__((cold)) void tkt_task_free_all(void)
 {
     for (uint32_t i = 0; i < SHARDS; i++) {
         tkt_map_fini(&shards[i].indices);

@@ -239,7 +239,7 @@ __attribute__((cold)) static void join_graphs(join *j)
 }
 
 /* Reserves space for every activity the window may contain, to avoid moving them later. */
-__attribute__((cold)) static void make_room(join *j)
+static void make_room(join *j)
 {
     uint64_t first = j->store->first ? j->store->first->first : j->store->next_sequence;
     uint64_t begin = j->what->position > first ? j->what->position : first;
@@ -259,7 +259,7 @@ __attribute__((cold)) static const tkt_stored_activity *own_body(join *j,
     return &j->body;
 }
 
-static void join_activities(join *j)
+__attribute__((hot, noinline)) static void join_activities(join *j)
 {
     const tkt_store_chunk *chunk = j->store->first;
     make_room(j);
