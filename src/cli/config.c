@@ -115,6 +115,9 @@ static void doubt_traces(const takt_profiler_options *meant)
         if (strcmp(meant->traces[i], "perfetto") != 0 && strcmp(meant->traces[i], "folded") != 0)
             printf("careful: a summary has no spans, so no %s trace is written; use mode both\n",
                    cli_clean(clean, sizeof clean, meant->traces[i]));
+    if (meant->mode == TAKT_MODE_FLIGHT && meant->stream)
+        puts("careful: flight keeps the last spans only, and stream writes all of them; use one of "
+             "both");
 }
 
 /* Without a schedule, keys of one have no effect. */

@@ -165,6 +165,8 @@ doubts() { # YAML LINE...
 doubts 'profiling: {mode: summary}\noutput: {traces: [chrome, perfetto, folded]}\n' \
     'a summary has no spans, so no chrome trace is written; use mode both'
 doubts 'profiling: {active: 0, wait: 5, repeat: 1}\n' 'wait has no effect with active 0'
+doubts 'profiling: {active: 0, mode: flight}\noutput: {stream: true}\n' \
+    'flight keeps the last spans only, and stream writes all of them; use one of both'
 doubts 'wait: 5\nengine: 3\n' 'wait is a key of profiling: write "profiling:" above it, and indent it'
 printf 'profiling: {mode: both}\noutput: {traces: chrome}\nwait: 5\n' >certain.yaml
 run config check certain.yaml

@@ -37,11 +37,12 @@ class Table:
     """Rows by what identifies them. `order` gives of a true row what must not decrease from row to
     row; rows for which it is equal may stand either way."""
 
-    def __init__(self, key, rows, order=None):
+    def __init__(self, key, rows, order=None, is_tree=False):
         self.key = key if callable(key) else lambda rows: [tuple(row.get(name) for name in key)
                                                            for row in rows]
         self.rows = dict(zip(self.key(rows), rows))
         self.order = order
+        self.is_tree = is_tree
         assert len(self.rows) == len(rows), "rows that nothing tells apart"
 
 
@@ -85,6 +86,10 @@ def table_objections(where, got, truth):
         yield f"{where}: rows: {dict(found - known)} too many, {dict(known - found)} missing"
     if got["row_count"] != len(truth.rows):
         yield f"{where}: row_count: {got['row_count']}, and not {len(truth.rows)}"
+    begins = {}
+    for number, key in enumerate(keys if truth.is_tree else []):
+        for i in range(1, len(key) + 1):
+            begins.setdefault(key[:i], number)
     last = None
     for row, key in zip(rows, keys):
         if list(row) != got["columns"]:
@@ -93,6 +98,8 @@ def table_objections(where, got, truth):
             continue
         yield from mismatches(f"{where}: {key}", row, truth.rows[key])
         place = truth.order and truth.order(truth.rows[key])
+        if truth.is_tree:  # equal siblings may stand in any order, each with what is below it
+            place = tuple(zip(place, (begins[key[:i]] for i in range(1, len(key) + 1))))
         if last is not None and place < last:
             yield f"{where}: {key}, {place}, stands behind {last}"
         last = place

@@ -139,7 +139,7 @@ def tree(cycle, has_all):
     order = {id(rows[path]): tuple(-rows[path[:i]]["cpu_total_ns"]
                                    for i in range(1, len(path) + 1)) for path in rows}
     return Report(Table(tree_key, [rows[path] for path in sorted(rows)],
-                        lambda row: order[id(row)]),
+                        lambda row: order[id(row)], is_tree=True),
                   facts=totals(cycle, everything))
 
 
