@@ -133,6 +133,14 @@ static void connect(void)
     set_status(has_no_gpu ? TKT_BACKEND_NONE : TKT_BACKEND_EVENTS, reason);
 }
 
+/* A profiler waits, and the program may make its graphs meanwhile. */
+static void look_ahead(void)
+{
+    const tkt_driver *driver = tkt_driver_get();
+    if (driver && !tkt_tracing_touch(driver))
+        connect();
+}
+
 static void apply(const tkt_cuda_wish *wish)
 {
     char reason[TKT_REASON_BYTES];
@@ -146,6 +154,8 @@ static void apply(const tkt_cuda_wish *wish)
     tkt_buffers_limit(max_bytes);
     if (wish->is_on && !was_tried)
         connect();
+    else if (wish->is_ahead && !was_tried)
+        look_ahead();
     if (backend_now() == TKT_BACKEND_CUPTI && !tkt_tracing_switch(wish, reason))
         set_status(TKT_BACKEND_EVENTS, reason);
     tkt_marks_switch(wish->is_on && backend_now() == TKT_BACKEND_EVENTS);
@@ -375,7 +385,7 @@ static bool start(void)
 
 void tkt_cuda_want(const tkt_cuda_wish *wish)
 {
-    bool is_used = wish->is_on && tkt_cuda_is_used(), hangs = false;
+    bool is_used = (wish->is_on || wish->is_ahead) && tkt_cuda_is_used(), hangs = false;
     tkt_mutex_lock(&collector.lock);
     if (!collector.is_over && (collector.is_running || (is_used && start()))) {
         bool was_stuck = collector.is_stuck;

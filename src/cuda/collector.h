@@ -55,6 +55,11 @@ void tkt_collector_wait(uint64_t turns, uint32_t timeout_ms);
  * the reason, and sets `result` to CUPTI's CUptiResult, or to 0 if another step failed. */
 bool tkt_tracing_open(const tkt_driver *driver, int *result, char reason[TKT_REASON_BYTES]);
 
+/* Subscribes to CUPTI and gives it back at once: of graphs that a program instantiates before the
+ * first subscription, CUPTI never records more than one repetition of a loop's body. False if it
+ * must not be given back, because only the first session is right; then nothing was done. */
+bool tkt_tracing_touch(const tkt_driver *driver);
+
 /* Switches CUPTI to this request. False with the reason if CUPTI can collect nothing; the session
  * is then closed again. If CUPTI refuses some kinds only, logs that once and collects the rest. */
 bool tkt_tracing_switch(const tkt_cuda_wish *wish, char reason[TKT_REASON_BYTES]);

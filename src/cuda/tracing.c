@@ -133,6 +133,20 @@ bool tkt_tracing_open(const tkt_driver *driver, int *result, char reason[TKT_REA
     return true;
 }
 
+bool tkt_tracing_touch(const tkt_driver *driver)
+{
+    char reason[TKT_REASON_BYTES];
+    if (!prepare(driver, reason))
+        return true; /* tkt_tracing_open() will say why */
+    if (has_one_session())
+        return false;
+    int result = tkt_cupti_subscribe(&cupti, tkt_callback, reason);
+    had_session = had_session || result == TKT_CUPTI_TAKEN;
+    if (result == TKT_CUPTI_SUCCESS)
+        close_tracing();
+    return true;
+}
+
 #define BIT(kind)    (UINT64_C(1) << TKT_KIND_##kind)
 #define MEMORY_KINDS (BIT(MEMORY2) | BIT(MEMORY_POOL))
 

@@ -174,6 +174,8 @@ static takt_status begin(takt_profiler *profiler)
         &(tkt_run_change){.kind = TKT_RUN_BEGINS, .simulated_seconds = simulated_seconds});
     profiler->action = TKT_STOPPED;
     tkt_profiler_go_to(profiler, takt_schedule_action(&profiler->options.given.schedule, 0), 0);
+    if (profiler->action == TAKT_ACTION_NONE && tkt_wants_devices(&profiler->options.given))
+        tkt_session_look_ahead();
     synchronize(profiler);
     begin_range(profiler);
     profiler->step_begin = tkt_ticks();

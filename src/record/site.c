@@ -255,7 +255,7 @@ static takt_site named_for_traces(const takt_site *site)
     return shown;
 }
 
-uint32_t tkt_site_register(takt_site *site)
+__attribute__((cold)) uint32_t tkt_site_register(takt_site *site)
 {
     uint64_t was = lock_registry();
     takt_site shown = named_for_traces(site);

@@ -166,7 +166,7 @@ const tkt_call_stack *tkt_stack_get(uint32_t number)
     return stack;
 }
 
-void tkt_stack_visit(void (*visit)(const tkt_call_stack *stack))
+__attribute__((cold)) void tkt_stack_visit(void (*visit)(const tkt_call_stack *stack))
 {
     uint64_t was = tkt_busy_lock(&stacks_lock);
     for (size_t i = 0; i < stacks.count; i++)

@@ -100,7 +100,8 @@ static bool forget(uint64_t id, tkt_task *task)
     return is_open;
 }
 
-void tkt_task_visit(void (*visit)(void *user, const tkt_task *task), void *user)
+__attribute__((cold)) void tkt_task_visit(void (*visit)(void *user, const tkt_task *task),
+                                          void *user)
 {
     for (uint32_t i = 0; i < SHARDS; i++) {
         shard *s = &shards[i];

@@ -263,8 +263,10 @@ size_t bodies_in(const takt_trace *trace, const char *scope)
     return count;
 }
 
+double last_share; /* of the repetitions that loops() ran, those in a scope */
+
 /* Graphs on two streams, launched in two scopes by turns; nobody waits in between. Of graphs that
- * were instantiated before CUPTI recorded, it has one repetition of each body. */
+ * were instantiated before CUPTI was initialised, it has one repetition of each body. */
 int loops(const char *form, takt_mode mode, bool is_streamed, bool is_made_before)
 {
     const int rounds = 3, launches = 20 * times;
@@ -311,6 +313,7 @@ int loops(const char *form, takt_mode mode, bool is_streamed, bool is_made_befor
     tell(static_cast<double>(lost), "nodes", "forms.%s.without_times", form);
     EXPECT(even <= odd + more && odd <= even + more, "%zu in even, %zu in odd", even, odd);
     EXPECT(takt_trace_loss(trace.get(), TAKT_LOSS_UNATTRIBUTED) == 0, "unattributed");
+    last_share = static_cast<double>(even + odd + lost) / static_cast<double>(all);
     if (!is_made_before)
         EXPECT(even + odd <= all && even + odd + lost >= all, "%zu of %zu", even + odd, all);
     return finish();
@@ -319,6 +322,19 @@ int loops(const char *form, takt_mode mode, bool is_streamed, bool is_made_befor
 int loops_before()
 {
     return loops("loops_before", TAKT_MODE_TRACE, false, true);
+}
+
+/* Another profiler waits while the graphs are made, which is enough. */
+int loops_waited()
+{
+    takt_profiler_options options = TAKT_PROFILER_OPTIONS_INIT;
+    options.schedule.wait = 1000;
+    options.schedule.active = 1;
+    takt::Profiler waiting(options);
+    waiting.start();
+    int status = loops("loops_waited", TAKT_MODE_TRACE, false, true);
+    EXPECT(status != 0 || last_share > 0.999, "%.3f of the repetitions", last_share);
+    return failures ? 1 : status;
 }
 
 int loops_trace()
@@ -454,6 +470,7 @@ const struct {
     {"conditional", conditional},
     {"loops", loops_trace},
     {"loops_before", loops_before},
+    {"loops_waited", loops_waited},
     {"loops_flight", loops_flight},
     {"loops_stream", loops_stream},
     {"updated", updated},
