@@ -304,7 +304,7 @@ uint64_t tkt_clock_rate(uint64_t now_ticks)
     return atomic_load_explicit(&last_rate, memory_order_relaxed);
 }
 
-double tkt_clock_residual_ns(const tkt_clock_fit *fit)
+__attribute__((cold)) double tkt_clock_residual_ns(const tkt_clock_fit *fit)
 {
     if (fake_now() || source_now() != SOURCE_COUNTER)
         return 0;

@@ -63,7 +63,7 @@ void tkt_decode_memory(tkt_decoder *d, tkt_record at)
                   tkt_get64(at, TKT_AT_MEMORY_POOL_SIZE));
 }
 
-void tkt_decode_pool(tkt_decoder *d, tkt_record at)
+__attribute__((cold)) void tkt_decode_pool(tkt_decoder *d, tkt_record at)
 {
     tkt_stored_memory event = {
         .time = tkt_get64(at, TKT_AT_POOL_TIME),
@@ -128,7 +128,7 @@ void tkt_decode_overhead(tkt_decoder *d, tkt_record at)
 }
 
 /* Stored among the overheads: it is time on the host, as the driver's compiler is. */
-void tkt_decode_jit(tkt_decoder *d, tkt_record at)
+__attribute__((cold)) void tkt_decode_jit(tkt_decoder *d, tkt_record at)
 {
     bool is_nvvm = tkt_get32(at, TKT_AT_JIT_ENTRY) == TKT_JIT_NVVM;
     tkt_stored_overhead overhead = {
@@ -151,7 +151,7 @@ static void fill(uint32_t *field, uint32_t value)
 /* Fills in what the driver has not told, as for recordings. CUPTI hands over the name's memory to
  * the reader of the record; Takt does not free it: there is one for each device and process, and in
  * recordings it points elsewhere. */
-void tkt_decode_device(tkt_decoder *d, tkt_record at)
+__attribute__((cold)) void tkt_decode_device(tkt_decoder *d, tkt_record at)
 {
     bool is_hidden = !at[TKT_AT_DEVICE_IS_VISIBLE];
     uint32_t ordinal = tkt_get32(at, TKT_AT_DEVICE_ID);

@@ -87,10 +87,12 @@ static takt_status query_or_wait(const takt_event *event, bool may_wait)
         return TAKT_BAD_ARGUMENT;
     if (!driver || !event->handle)
         return driver ? TAKT_BAD_STATE : TAKT_UNSUPPORTED;
-    tkt_driver_call call = tkt_driver_begin(driver);
+    int mode = TKT_CAPTURE_MODE_RELAXED; /* or it would end captures, also of other threads */
+    bool is_set = driver->capture_mode && driver->capture_mode(&mode) == TKT_CUDA_SUCCESS;
     int result =
         may_wait ? driver->event_synchronize(event->handle) : driver->event_query(event->handle);
-    tkt_driver_end(driver, call);
+    if (is_set)
+        driver->capture_mode(&mode);
     return tkt_event_status(result);
 }
 

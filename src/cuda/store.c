@@ -90,7 +90,7 @@ uint64_t tkt_store_position(void)
     return position;
 }
 
-bool tkt_store_is_full(void)
+__attribute__((cold)) bool tkt_store_is_full(void)
 {
     tkt_store *store = tkt_store_get();
     tkt_mutex_lock(&store->lock);
@@ -152,6 +152,7 @@ bool tkt_store_add(tkt_store *store, const tkt_stored_activity *activity)
     tkt_stored_activity *added = &chunk->items[chunk->count];
     *added = *activity;
     added->correlation = tkt_alias_outer(activity->correlation);
+    store->has_nodes |= activity->graph != 0;
     store->has_bodies |= activity->graph && !activity->correlation;
     __atomic_signal_fence(__ATOMIC_RELEASE); /* in a crash-safe file, the count makes the activity
                                               * valid */
@@ -165,21 +166,11 @@ static bool is_summed(const tkt_store *store)
     return __atomic_load_n(&store->is_summed, __ATOMIC_RELAXED);
 }
 
-/* Summaries go on for days and free activities all the time, but not what else happens: that takes
- * at most half of the memory, so that activities always have room. */
-static bool has_room(tkt_store *store, size_t bytes)
-{
-    size_t others = store->memory.count * sizeof *store->memory.items +
-                    store->overheads.count * sizeof *store->overheads.items;
-    if (is_summed(store) && others + bytes > store->max_bytes / 2)
-        return false;
-    return tkt_store_make_room(store, bytes);
-}
-
 /* Returns room for one more item, uninitialised and counted as used; NULL, with the loss counted,
  * if there is none. */
 #define ADD(store, array, refused)                                                                 \
-    (has_room(store, sizeof *(array)->items) && TKT_ARRAY_RESERVE(array, (array)->count + 1)       \
+    (tkt_store_make_room(store, sizeof *(array)->items) &&                                         \
+             TKT_ARRAY_RESERVE(array, (array)->count + 1)                                          \
          ? ((store)->used_bytes += sizeof *(array)->items, &(array)->items[(array)->count++])      \
          : ((store)->losses.refused++, NULL))
 
@@ -188,6 +179,12 @@ bool tkt_store_add_memory(tkt_store *store, const tkt_stored_memory *memory)
     tkt_store_total(store, memory);
     if (store->has_no_window)
         return true;
+    /* Summaries go on for days and free activities all the time, but not this. */
+    size_t bytes = (store->memory.count + 1) * sizeof *memory;
+    if (is_summed(store) && bytes > store->max_bytes / 2) {
+        store->losses.others_full++;
+        return false;
+    }
     tkt_stored_memory *added = ADD(store, &store->memory, others_full);
     if (added) {
         *added = *memory;
@@ -241,7 +238,7 @@ static void forget_recent(tkt_stored_name *name)
         name->recent[i].index = UINT32_MAX;
 }
 
-tkt_stored_name *tkt_store_add_name(tkt_store *store)
+__attribute__((cold)) tkt_stored_name *tkt_store_add_name(tkt_store *store)
 {
     if (!tkt_store_make_room(store, sizeof *store->names.items))
         return NULL;

@@ -268,7 +268,8 @@ typedef struct tkt_store {
     tkt_store_chunk *last;
     tkt_store_chunk *spare;
     uint64_t         next_sequence;
-    bool             has_bodies; /* an activity was tkt_is_body(), see trace/devices.h; stays */
+    bool             has_nodes;  /* an activity was a node of a graph; stays, like the next one */
+    bool             has_bodies; /* one was tkt_is_body(), see trace/devices.h */
     uint64_t         next_other; /* sequence number of the next memory event, wait or overhead */
     uint64_t         max_bytes; /* limit for all of the store's memory */
     uint64_t         used_bytes;

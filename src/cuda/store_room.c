@@ -218,10 +218,25 @@ static uint64_t release_pairs(tkt_cuda_clock *clock, uint64_t before_ticks)
     return earliest;
 }
 
+/* What a window with spans has left behind while a summary goes on. */
+static void release_unsummed(tkt_store *store)
+{
+    size_t kept = 0;
+    store->used_bytes -= store->waits.count * sizeof *store->waits.items;
+    TKT_ARRAY_FREE(&store->waits);
+    for (size_t i = 0; i < store->overheads.count; i++)
+        if (tkt_overhead_is_loading(store->overheads.items[i].kind))
+            store->overheads.items[kept++] = store->overheads.items[i];
+    store->used_bytes -= (store->overheads.count - kept) * sizeof *store->overheads.items;
+    store->overheads.count = kept;
+}
+
 void tkt_store_release(uint64_t position, uint64_t before_ticks)
 {
     tkt_store *store = tkt_store_get();
     tkt_mutex_lock(&store->lock);
+    if (__atomic_load_n(&store->is_summed, __ATOMIC_RELAXED))
+        release_unsummed(store);
     release_chunks(store, position);
     if (!store->first)
         release_shapes(store);

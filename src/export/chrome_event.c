@@ -61,7 +61,7 @@ static void put_step(tkt_chrome *chrome, const tkt_step *step)
     end_event(chrome);
 }
 
-void tkt_chrome_steps(tkt_chrome *chrome, uint64_t last_ns)
+__attribute__((cold)) void tkt_chrome_steps(tkt_chrome *chrome, uint64_t last_ns)
 {
     const takt_trace *trace = chrome->trace;
     for (; chrome->step < trace->steps.count; chrome->step++) {
@@ -96,7 +96,7 @@ static void put_mark(tkt_chrome *chrome, const tkt_mark *mark)
     end_event(chrome);
 }
 
-void tkt_chrome_marks(tkt_chrome *chrome, uint64_t last_ns)
+__attribute__((cold)) void tkt_chrome_marks(tkt_chrome *chrome, uint64_t last_ns)
 {
     const takt_trace *trace = chrome->trace;
     for (; chrome->mark < trace->marks.count; chrome->mark++) {

@@ -280,13 +280,13 @@ takt_status tkt_devices_settle(tkt_device_part *part, const tkt_join *join,
     takt_status status = s.has_spans ? tkt_arrivals_init(&s.arrivals, trace, &mine) : TAKT_OK;
     if (status != TAKT_OK)
         return status;
-    out->is_settled =
-        tkt_cuda_settle(&(tkt_settling){.synchronize = how->synchronize,
-                                        .wants_rest = s.has_spans && has_allocations(trace),
-                                        .timeout_ms = how->timeout_ms,
-                                        .is_complete = has_all_arrived,
-                                        .may_force = is_alone,
-                                        .user = &s});
+    out->is_settled = tkt_cuda_settle(&(tkt_settling){
+        .synchronize = how->synchronize,
+        .wants_rest = tkt_store_get()->has_bodies || (s.has_spans && has_allocations(trace)),
+        .timeout_ms = how->timeout_ms,
+        .is_complete = has_all_arrived,
+        .may_force = is_alone,
+        .user = &s});
     has_all_arrived(&s);
     out->has_strays = s.arrivals.strays != 0;
     if (s.has_spans)

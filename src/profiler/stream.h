@@ -107,12 +107,6 @@ typedef struct tkt_stream_batch {
     bool   was_clock_set;
 } tkt_stream_batch;
 
-/* Something that a graph launched on the device. */
-typedef struct tkt_stream_body {
-    tkt_stored_activity activity; /* its shape is the trace's */
-    uint64_t            since_ns; /* takt_now_ns() when it arrived */
-} tkt_stream_body;
-
 typedef struct tkt_stream_file {
     tkt_file file;
     tkt_writer writer;
@@ -130,8 +124,7 @@ typedef struct tkt_stream_file {
     uint64_t sequence; /* the same for waits, overheads and memory events */
     tkt_graphs graphs; /* launches that wait for more nodes; their `owner` is the time of the latest
                         * node */
-    tkt_bodies bodies;
-    TKT_ARRAY_OF(tkt_stream_body) held; /* bodies whose launches are not sure yet */
+    tkt_bodies bodies; /* a held one has the trace's shape */
     tkt_map shapes;    /* hash of a shape -> index in the trace + 1 */
     uint64_t phase_batches; /* of timers inside kernels: number of the last one written */
     uint64_t lost[TAKT_LOSS_COUNT]; /* activities without times, and phases inside kernels */

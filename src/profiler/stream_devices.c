@@ -15,8 +15,6 @@
 
 #define GRAPH_QUIET_NS UINT64_C(1000000000)
 #define MOST_SHAPES    4096u
-#define MOST_NODES     (1u << 16) /* among which the launches of bodies are found */
-#define MOST_HELD      (1u << 16) /* bodies */
 
 typedef struct taking {
     tkt_stream_file *to;
@@ -139,69 +137,51 @@ static void add_activity(taking *t, const tkt_stored_activity *from, uint32_t sh
                          .correlation = from->correlation};
 }
 
+/* Adds an activity with the trace's shape, or its graph's launch. */
+static void add_or_combine(taking *t, const tkt_stored_activity *from, uint32_t shape)
+{
+    bool is_node = from->graph && from->correlation && t->window->wish.whole_graphs;
+    tkt_graph_launch *launch = is_node ? tkt_graphs_add(&t->to->graphs, from) : NULL;
+    if (launch)
+        launch->owner = takt_now_ns();
+    else
+        add_activity(t, from, shape);
+}
+
+static void settle_body(void *user, const tkt_stored_activity *body)
+{
+    if (is_ours(user, body))
+        add_or_combine(user, body, body->shape);
+}
+
 static void take_activity(taking *t, const tkt_stored_activity *from)
 {
     const tkt_wish *wish = &t->window->wish;
-    bool is_node = from->graph && from->correlation && wish->whole_graphs;
-    if (!is_ours(t, from) ||
+    bool is_body = tkt_is_body(from), is_node = from->graph && !is_body && wish->whole_graphs;
+    if ((!is_body && !is_ours(t, from)) ||
         (!is_node && !(t->store->shapes.items[from->shape].filter & wish->devices)))
         return;
     if (tkt_stored_loss(from)) {
         t->to->lost[tkt_stored_loss(from)]++;
         return;
     }
-    tkt_graph_launch *launch = is_node ? tkt_graphs_add(&t->to->graphs, from) : NULL;
-    if (launch)
-        launch->owner = takt_now_ns();
-    else
-        add_activity(t, from, shape_of(t, from->shape));
+    tkt_stored_activity found = *from;
+    found.shape = is_node ? from->shape : shape_of(t, from->shape);
+    if (!is_body || !tkt_bodies_hold(&t->to->bodies, &found))
+        add_or_combine(t, &found, found.shape);
 }
 
-/* False if there is no memory to hold it. */
-static bool hold_body(taking *t, const tkt_stored_activity *from)
+static void take_activities(taking *t, bool is_last)
 {
-    tkt_stream_body *held = NULL;
-    if (!tkt_is_body(from) || tkt_stored_loss(from) || t->to->held.count == MOST_HELD ||
-        !(t->store->shapes.items[from->shape].filter & t->window->wish.devices))
-        return false;
-    uint32_t shape = shape_of(t, from->shape);
-    if (shape != TKT_NO_SHAPE)
-        held = TKT_ARRAY_ADD(&t->to->held);
-    if (held) {
-        *held = (tkt_stream_body){*from, takt_now_ns()};
-        held->activity.shape = shape;
-    }
-    return held;
-}
-
-static void take_bodies(taking *t, bool is_last)
-{
-    tkt_stream_file *to = t->to;
-    uint64_t now = takt_now_ns();
-    size_t kept = 0;
-    for (size_t i = 0; i < to->held.count; i++) {
-        const tkt_stream_body held = to->held.items[i];
-        tkt_stored_activity body = held.activity;
-        bool is_sure = tkt_bodies_own(&to->bodies, &body);
-        if (!is_sure && !is_last && held.since_ns + GRAPH_QUIET_NS > now)
-            to->held.items[kept++] = held;
-        else if (is_ours(t, &body))
-            add_activity(t, &body, body.shape);
-    }
-    to->held.count = kept;
-}
-
-static void take_activities(taking *t)
-{
-    if (t->store->has_bodies)
-        tkt_bodies_note(&t->to->bodies, t->store, t->to->position, MOST_NODES);
+    if (t->store->has_nodes)
+        tkt_bodies_note(&t->to->bodies, t->store, t->to->position, TKT_MOST_LAUNCHES);
     for (const tkt_store_chunk *chunk = t->store->first; chunk; chunk = chunk->next) {
         uint64_t at = t->to->position > chunk->first ? t->to->position - chunk->first : 0;
         for (; at < chunk->count; at++)
-            if (!hold_body(t, &chunk->items[at]))
-                take_activity(t, &chunk->items[at]);
+            take_activity(t, &chunk->items[at]);
     }
     t->to->position = t->store->next_sequence;
+    tkt_bodies_settle(&t->to->bodies, is_last, settle_body, t);
 }
 
 static void take_graphs(taking *t, bool is_last)
@@ -269,8 +249,7 @@ static takt_status take_all(taking *t, bool is_last)
     if (!t->shapes || tkt_records_init(&t->records, t->store) != TAKT_OK)
         return TAKT_NO_MEMORY;
     copy_devices(t);
-    take_activities(t);
-    take_bodies(t, is_last);
+    take_activities(t, is_last);
     take_graphs(t, is_last);
     TAKE_NEW(t, &t->store->waits, take_wait);
     TAKE_NEW(t, &t->store->overheads, take_overhead);
@@ -307,12 +286,20 @@ void tkt_stream_take_devices(tkt_stream_file *to, const tkt_window *window, bool
  * once the batch is written; one that comes back is written again. */
 static void forget_shapes(tkt_stream_file *to)
 {
-    if (to->trace->shapes.count < MOST_SHAPES || to->held.count)
+    takt_trace *trace = to->trace;
+    if (trace->shapes.count < MOST_SHAPES)
         return;
+    tkt_shape *before = trace->shapes.items;
+    trace->shapes.items = NULL;
+    trace->shapes.count = trace->shapes.capacity = 0;
     tkt_perfetto_forget_shapes(&to->perfetto);
-    to->trace->shapes.count = 0;
     tkt_map_fini(&to->shapes);
     tkt_map_fini(&to->graphs.shapes);
+    for (size_t i = 0; i < to->bodies.held.count; i++) {
+        uint32_t *shape = &to->bodies.held.items[i].activity.shape;
+        *shape = *shape == TKT_NO_SHAPE ? TKT_NO_SHAPE : keep_shape(to, &before[*shape]);
+    }
+    tkt_free(before);
 }
 
 /* Sorts by begin, then by stream. */

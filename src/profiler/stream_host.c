@@ -391,8 +391,7 @@ void tkt_stream_file_fini(tkt_stream_file *to)
     TKT_ARRAY_FREE(&to->batch.overheads);
     TKT_ARRAY_FREE(&to->batch.memory);
     tkt_graphs_fini(&to->graphs);
-    TKT_ARRAY_FREE(&to->bodies.nodes);
-    TKT_ARRAY_FREE(&to->held);
+    tkt_bodies_fini(&to->bodies);
     tkt_map_fini(&to->rows);
     tkt_map_fini(&to->shapes);
     tkt_stacks_fini(&to->stacks);

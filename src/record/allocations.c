@@ -211,7 +211,7 @@ void tkt_memory_mark(void)
     tkt_address_unlock_all(was);
 }
 
-tkt_memory_state tkt_memory_now(void)
+__attribute__((cold)) tkt_memory_state tkt_memory_now(void)
 {
     tkt_memory_state now = {
         .current_bytes = __atomic_load_n(&totals.current_bytes, __ATOMIC_RELAXED),

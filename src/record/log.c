@@ -296,7 +296,8 @@ bool tkt_log_refuses(void)
 }
 
 /* The first event of a thread, an event of a thread that is ending, or a refused one. */
-static __attribute__((noinline)) tkt_thread_log *enter_slowly(takt_thread_v1 *thread, bool is_event)
+static __attribute__((noinline, cold)) tkt_thread_log *enter_slowly(takt_thread_v1 *thread,
+                                                                    bool is_event)
 {
     if (is_event ? tkt_log_refuses() : tkt_log_is_refused())
         return NULL;

@@ -423,7 +423,7 @@ void tkt_site_limit(uint64_t max_bytes)
     __atomic_store_n(&limit_bytes, bytes < LEAST_BYTES ? LEAST_BYTES : bytes, __ATOMIC_RELAXED);
 }
 
-void tkt_site_forget_values(void)
+__attribute__((cold)) void tkt_site_forget_values(void)
 {
     uint64_t was = lock_registry();
     if (values.texts.count > 0)

@@ -15,7 +15,6 @@
 #define RECENT_CALLS (1u << 18) /* a power of two */
 #define MOST_WAITING (1u << 16)
 #define MOST_GRAPHS  (1u << 16) /* launches that are combined at a time */
-#define MOST_NODES   (1u << 16) /* nodes among which the launches of bodies are found */
 #define NO_LOG       UINT32_MAX
 
 typedef struct recent_call {
@@ -56,7 +55,8 @@ struct tkt_device_fold {
     bool whole_graphs;
     tkt_graphs graphs;   /* owner of a launch: (log + 1) << 32 | node, or 0 while unknown */
     size_t owned_graphs; /* launches at the front that have owners */
-    tkt_bodies bodies;
+    tkt_bodies bodies;   /* a held one has its label as shape and its filter as context */
+    uint32_t last_correlation; /* of the latest update */
     recent_call *recent; /* ring, indexed by the lowest bits of the correlation id */
     TKT_ARRAY_OF(work) waiting;
     TKT_ARRAY_OF(sum) sums;
@@ -92,7 +92,7 @@ void tkt_device_fold_destroy(tkt_device_fold *sums)
         return;
     tkt_free(sums->recent);
     tkt_graphs_fini(&sums->graphs);
-    TKT_ARRAY_FREE(&sums->bodies.nodes);
+    tkt_bodies_fini(&sums->bodies);
     TKT_ARRAY_FREE(&sums->waiting);
     TKT_ARRAY_FREE(&sums->sums);
     tkt_map_fini(&sums->index);
@@ -325,21 +325,52 @@ static void add_node(tkt_device_fold *sums, tkt_store *store, const tkt_stored_a
 
 /* ---- Updates --------------------------------------------------------------------------------- */
 
-static void add_activity(tkt_device_fold *sums, tkt_store *store, const tkt_stored_activity *from,
-                         uint32_t last_correlation)
+static bool is_wanted(const tkt_device_fold *sums, const tkt_stored_activity *from, uint32_t filter)
 {
-    const tkt_shape *shape = &store->shapes.items[from->shape];
+    return !filter || (filter & sums->filter) || (from->graph && sums->whole_graphs);
+}
+
+static void add_activity(tkt_device_fold *sums, tkt_store *store, const tkt_stored_activity *from,
+                         uint32_t label, uint32_t filter, bool is_of_graph)
+{
     uint32_t id = from->correlation; /* 0: of a body without a launch */
-    if (id != 0 && !tkt_is_call_within(id, sums->first_correlation, last_correlation))
+    if (id != 0 && !tkt_is_call_within(id, sums->first_correlation, sums->last_correlation))
         return;
     if (from->graph && id != 0 && sums->whole_graphs && from->end)
         add_node(sums, store, from);
-    else if (!shape->filter || (shape->filter & sums->filter) ||
-             (from->graph && sums->whole_graphs))
+    else if (is_wanted(sums, from, filter))
         add_or_wait(sums, store,
-                    &(work){from->end ? from->end - from->begin : 0, tkt_stored_loss(from),
-                            from->correlation, from->device, shape->label, shape->filter,
-                            from->graph || shape->graph});
+                    &(work){from->end ? from->end - from->begin : 0, tkt_stored_loss(from), id,
+                            from->device, label, filter, is_of_graph});
+}
+
+/* ---- Bodies ---------------------------------------------------------------------------------- */
+
+typedef struct settling_bodies {
+    tkt_device_fold *sums;
+    tkt_store *store;
+} settling_bodies;
+
+static void add_body(void *user, const tkt_stored_activity *body)
+{
+    const settling_bodies *s = user;
+    add_activity(s->sums, s->store, body, body->shape, body->context, true);
+}
+
+static void settle_bodies(tkt_device_fold *sums, tkt_store *store, bool is_all)
+{
+    settling_bodies s = {sums, store};
+    tkt_bodies_settle(&sums->bodies, is_all, add_body, &s);
+}
+
+static void take_activity(tkt_device_fold *sums, tkt_store *store, const tkt_stored_activity *from)
+{
+    const tkt_shape *shape = &store->shapes.items[from->shape];
+    tkt_stored_activity body = *from;
+    body.shape = shape->label;
+    body.context = shape->filter;
+    if (!tkt_is_body(from) || !from->end || !tkt_bodies_hold(&sums->bodies, &body))
+        add_activity(sums, store, from, shape->label, shape->filter, from->graph || shape->graph);
 }
 
 /* Adds up activities that waited and whose calls have arrived meanwhile. */
@@ -361,21 +392,15 @@ uint64_t tkt_device_fold_update(tkt_device_fold *sums, tkt_store *store, uint32_
 {
     tkt_mutex_lock(&store->lock);
     retry(sums, store);
-    if (store->has_bodies)
-        tkt_bodies_note(&sums->bodies, store, sums->position, MOST_NODES);
+    sums->last_correlation = last_correlation;
+    if (store->has_nodes)
+        tkt_bodies_note(&sums->bodies, store, sums->position, TKT_MOST_LAUNCHES);
     for (const tkt_store_chunk *chunk = store->first; chunk; chunk = chunk->next) {
         uint64_t at = sums->position > chunk->first ? sums->position - chunk->first : 0;
-        for (; at < chunk->count; at++) {
-            const tkt_stored_activity *from = &chunk->items[at];
-            tkt_stored_activity body;
-            if (tkt_is_body(from)) {
-                body = *from;
-                tkt_bodies_own(&sums->bodies, &body);
-                from = &body;
-            }
-            add_activity(sums, store, from, last_correlation);
-        }
+        for (; at < chunk->count; at++)
+            take_activity(sums, store, &chunk->items[at]);
     }
+    settle_bodies(sums, store, false);
     sums->position = store->next_sequence;
     find_owners(sums);
     tkt_mutex_unlock(&store->lock);
@@ -385,6 +410,7 @@ uint64_t tkt_device_fold_update(tkt_device_fold *sums, tkt_store *store, uint32_
 void tkt_device_fold_finish(tkt_device_fold *sums, tkt_store *store)
 {
     tkt_mutex_lock(&store->lock);
+    settle_bodies(sums, store, true);
     give_up_waiting(sums, store);
     find_owners(sums);
     add_graphs(sums, store, sums->graphs.items.count);

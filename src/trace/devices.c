@@ -31,7 +31,7 @@ typedef struct join {
     tkt_waits later;     /* waits after the window's end */
     tkt_graphs graphs;   /* launches combined from nodes */
     tkt_bodies bodies;
-    tkt_stored_activity body; /* the latest one, as an activity of its launch */
+    tkt_stored_activity body; /* the latest one, with the id of its launch */
     bool is_short;       /* out of memory */
     bool is_cupti;       /* false: the uncertainty of Takt's clock covers the devices' times too */
 } join;
@@ -217,7 +217,7 @@ static void join_activity(join *j, const tkt_stored_activity *from)
         note_earlier(j, from);
         return;
     }
-    if (from->graph && call != TKT_NO_CALL) {
+    if (from->graph && call != TKT_NO_CALL && from != &j->body) {
         j->graphs_of[call] = from->graph;
         j->nodes[call]++;
     }
@@ -247,15 +247,11 @@ static void make_room(join *j)
     j->is_short |= !TKT_ARRAY_RESERVE(&j->trace->activities, j->trace->activities.count + count);
 }
 
-/* What began after the window's own work is of later launches, whose nodes may be missing. */
 __attribute__((cold)) static const tkt_stored_activity *own_body(join *j,
                                                                  const tkt_stored_activity *body)
 {
     j->body = *body;
-    if (j->work_end_ns == 0)
-        find_work(j);
-    if (tkt_clock_map_ns(&j->map, body->begin) <= j->work_end_ns)
-        tkt_bodies_own(&j->bodies, &j->body);
+    tkt_bodies_own(&j->bodies, &j->body);
     return &j->body;
 }
 
@@ -263,7 +259,7 @@ __attribute__((hot, noinline)) static void join_activities(join *j)
 {
     const tkt_store_chunk *chunk = j->store->first;
     make_room(j);
-    if (j->store->has_bodies)
+    if (j->store->has_bodies && j->what->filter)
         tkt_bodies_note(&j->bodies, j->store, 0, SIZE_MAX);
     for (; chunk && !j->is_short; chunk = chunk->next) {
         uint64_t skipped = j->what->position > chunk->first ? j->what->position - chunk->first : 0;
@@ -477,7 +473,7 @@ takt_status tkt_trace_join(takt_trace *trace, tkt_store *store, const tkt_join *
     TKT_ARRAY_FREE(&j.later);
     tkt_call_index_fini(&j.index);
     tkt_graphs_fini(&j.graphs);
-    TKT_ARRAY_FREE(&j.bodies.nodes);
+    tkt_bodies_fini(&j.bodies);
     tkt_free(j.strings);
     tkt_free(j.shapes);
     if (status == TAKT_OK) {

@@ -402,32 +402,52 @@ uint32_t tkt_graph_shape(tkt_graphs *graphs, takt_trace *trace, const tkt_graph_
 /* What a graph launches on the device itself, such as the body of a conditional node, has the graph
  * but the id of no call. Launches of one executable graph follow each other: a body belongs to the
  * one whose own node was the last to begin before it. Records of bodies come in buffers of their
- * own, often before those of the nodes. */
+ * own, often before those of the nodes, so those who cannot wait for all records hold bodies for a
+ * second. */
 static inline bool tkt_is_body(const tkt_stored_activity *activity)
 {
     return activity->graph && !activity->correlation;
 }
 
-/* A node that a call launched. */
+/* The earliest known node of a launch. */
 typedef struct tkt_launch_node {
     uint64_t begin;
-    uint32_t graph;
     uint32_t correlation;
 } tkt_launch_node;
 
-/* Starts as {0}; fini with TKT_ARRAY_FREE(&nodes). */
+typedef TKT_ARRAY_OF(tkt_launch_node) tkt_launch_nodes; /* of one graph, by begin */
+
+typedef struct tkt_held_body {
+    tkt_stored_activity activity; /* its shape and context are for the holder to use */
+    uint64_t            since_ns; /* takt_now_ns() */
+} tkt_held_body;
+
+/* Starts as {0}. */
 typedef struct tkt_bodies {
-    TKT_ARRAY_OF(tkt_launch_node) nodes; /* sorted by begin */
+    TKT_ARRAY_OF(tkt_launch_nodes) graphs;
+    tkt_map index;                    /* executable graph -> index + 1 */
+    TKT_ARRAY_OF(tkt_held_body) held; /* in order of arrival */
 } tkt_bodies;
 
-/* Takes the nodes of the store from `position` on, and forgets the oldest beyond `most`. Nodes for
- * which there is no memory are left out. With the store's lock. */
+/* So many launches of each graph are enough for those who hold bodies. */
+#define TKT_MOST_LAUNCHES 8192u
+
+void tkt_bodies_fini(tkt_bodies *bodies);
+
+/* Takes the nodes of the store from `position` on, and forgets the older half of a graph's beyond
+ * `most`. Nodes for which there is no memory are left out. With the store's lock. */
 void tkt_bodies_note(tkt_bodies *bodies, const tkt_store *store, uint64_t position, size_t most);
 
-/* Makes the body an activity of the call that launched it, and no node of a graph, whose nodes are
- * counted; leaves it as it is if no node is known. True if no node that arrives later can change
- * the answer. */
-bool tkt_bodies_own(const tkt_bodies *bodies, tkt_stored_activity *body);
+/* Gives a body the correlation id of its launch, if a node is known. */
+void tkt_bodies_own(const tkt_bodies *bodies, tkt_stored_activity *body);
+
+/* Holds a copy of a body. False without memory. */
+bool tkt_bodies_hold(tkt_bodies *bodies, const tkt_stored_activity *body);
+
+/* Passes on, with their launches, the bodies that were held long enough, or all; and the oldest if
+ * there are too many. `settled` must not hold others. */
+void tkt_bodies_settle(tkt_bodies *bodies, bool is_all,
+                       void (*settled)(void *user, const tkt_stored_activity *body), void *user);
 
 /* ======== Activities of call paths ======== */
 

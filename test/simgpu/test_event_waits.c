@@ -148,4 +148,17 @@ TEST(chrome_json_has_them_as_its_readers_want)
     rmdir(folder);
 }
 
+/* Takt hides its own calls, and these are the program's. Last, since it replaces the trace. */
+TEST(waits_for_takts_events_are_there)
+{
+    takt_event *ours;
+    takt_profiler *profiler = start_profiler((takt_profiler_options){.background = TAKT_OFF});
+    assert_int_equal(takt_event_create(TAKT_EVENT_TIMED, &ours), TAKT_OK);
+    assert_int_equal(takt_event_record(ours, NULL), TAKT_OK);
+    assert_int_equal(takt_event_synchronize(ours), TAKT_OK);
+    takt_event_destroy(ours);
+    stop_profiler(profiler);
+    nth_call(last_trace, "cuEventSynchronize", 0);
+}
+
 TEST_MAIN(NULL, NULL)

@@ -44,6 +44,7 @@ static int set_up(void **state)
 {
     (void)state;
     use_stand_in("cupti.version=130101; kernel.one=1000; kernel.two=2000; kernel.plain=300; "
+                 "kernel.slow=20ms; "
                  "memset=500; memcpy=700; graph.gap=100");
     check(cuInit(0));
     check(cuDevicePrimaryCtxRetain(&context, 0));
@@ -469,6 +470,40 @@ TEST(bodies_of_conditions_belong_to_the_launch_of_their_graph)
     }
     snprintf(command, sizeof command, "rm -r %s", folder);
     assert_int_equal(system(command), 0);
+}
+
+/* The window ends long before them, when the launch's own node has arrived. */
+TEST(the_end_of_a_window_waits_for_bodies)
+{
+    const takt_mode modes[] = {TAKT_MODE_TRACE, TAKT_MODE_SUMMARY, TAKT_MODE_TRACE};
+    char folder[] = "/tmp/takt-graphs-XXXXXX", command[64];
+    CUgraph graph;
+    CUgraphExec exec;
+    CUstream stream;
+    assert_non_null(mkdtemp(folder));
+    check(cuStreamCreate(&stream, 1));
+    check(cuStreamBeginCapture_v2(stream, 0));
+    launch_on("one", stream);
+    for (int i = 0; i < 3; i++)
+        launch_on("slow_by_device", stream);
+    check(cuStreamEndCapture(stream, &graph));
+    check(cuGraphInstantiateWithFlags(&exec, graph, 0));
+    check(cuGraphDestroy(graph));
+    for (size_t i = 0; i < 3; i++) {
+        takt_profiler *profiler = start_in_foreground(
+            (takt_profiler_options){.mode = modes[i], .directory = folder, .stream = i == 2});
+        {
+            TAKT_SCOPE("step");
+            check(cuGraphLaunch(exec, stream));
+        }
+        stop_profiler(profiler);
+        assert_int_equal(count_in("step", "kernel slow_by_device"), 3);
+        assert_int_equal(loss(TAKT_LOSS_UNATTRIBUTED), 0);
+    }
+    snprintf(command, sizeof command, "rm -r %s", folder);
+    assert_int_equal(system(command), 0);
+    check(cuGraphExecDestroy(exec));
+    check(cuStreamDestroy_v2(stream));
 }
 
 /* A graph that has nothing else. */

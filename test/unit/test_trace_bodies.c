@@ -45,78 +45,123 @@ static void shuffle(tkt_stored_activity *activities, uint32_t *launch_of, size_t
     }
 }
 
+static uint32_t launch_at(const tkt_bodies *bodies, uint32_t graph, uint64_t begin)
+{
+    tkt_stored_activity body = {.begin = begin, .end = begin + 1, .graph = graph};
+    tkt_bodies_own(bodies, &body);
+    assert_int_equal(body.graph, graph);
+    return body.correlation;
+}
+
+static void add(tkt_store *store, uint32_t graph, uint32_t correlation, uint64_t begin)
+{
+    const tkt_stored_activity node = {
+        .begin = begin, .end = begin + 1, .graph = graph, .correlation = correlation};
+    assert_true(tkt_store_add(store, &node));
+}
+
 TEST(a_body_belongs_to_the_launch_whose_node_began_last_before_it)
 {
     static tkt_stored_activity activities[ALL];
     static uint32_t launch_of[ALL];
     tkt_store store;
     tkt_bodies bodies = {0};
-    size_t count = make_activities(activities, launch_of), found = 0, sure = 0;
+    size_t count = make_activities(activities, launch_of), found = 0;
     shuffle(activities, launch_of, count);
     assert_int_equal(tkt_store_init(&store), TAKT_OK);
     for (size_t i = 0; i < count / 2; i++)
         assert_true(tkt_store_add(&store, &activities[i]));
-    assert_true(store.has_bodies);
+    assert_true(store.has_bodies && store.has_nodes);
     tkt_bodies_note(&bodies, &store, 0, SIZE_MAX);
     for (size_t i = count / 2; i < count; i++)
         assert_true(tkt_store_add(&store, &activities[i]));
     tkt_bodies_note(&bodies, &store, count / 2, SIZE_MAX);
     for (size_t i = 0; i < count; i++) {
-        tkt_stored_activity body = activities[i];
-        if (!tkt_is_body(&body))
+        if (!tkt_is_body(&activities[i]))
             continue;
-        sure += tkt_bodies_own(&bodies, &body);
-        assert_int_equal(body.correlation, launch_of[i]);
-        assert_int_equal(body.graph, 0);
+        assert_int_equal(launch_at(&bodies, activities[i].graph, activities[i].begin),
+                         launch_of[i]);
         found++;
     }
     assert_int_equal(found, GRAPHS * LAUNCHES * BODIES);
-    assert_int_equal(sure, found); /* each launch has a node after its bodies */
-    TKT_ARRAY_FREE(&bodies.nodes);
+    tkt_bodies_fini(&bodies);
     tkt_store_fini(&store);
 }
 
-TEST(a_body_before_all_nodes_or_of_another_graph_stays_as_it_is)
+/* Nodes of one launch may arrive one behind the other, the later one first. */
+TEST(the_earliest_node_of_a_launch_counts)
 {
     tkt_store store;
     tkt_bodies bodies = {0};
-    const tkt_stored_activity node = {.begin = 500, .end = 600, .graph = 1, .correlation = 7};
     assert_int_equal(tkt_store_init(&store), TAKT_OK);
-    assert_true(tkt_store_add(&store, &node));
+    add(&store, 1, 5, 100);
+    add(&store, 1, 6, 300);
+    add(&store, 1, 6, 200);
     tkt_bodies_note(&bodies, &store, 0, SIZE_MAX);
-    tkt_stored_activity early = {.begin = 400, .end = 450, .graph = 1};
-    assert_true(tkt_bodies_own(&bodies, &early)); /* a later node of its graph is known */
-    assert_int_equal(early.correlation, 0);
-    assert_int_equal(early.graph, 1);
-    tkt_stored_activity other = {.begin = 700, .end = 750, .graph = 2};
-    assert_false(tkt_bodies_own(&bodies, &other));
-    assert_int_equal(other.correlation, 0);
-    tkt_stored_activity last = {.begin = 700, .end = 750, .graph = 1};
-    assert_false(tkt_bodies_own(&bodies, &last)); /* a nearer node may still arrive */
-    assert_int_equal(last.correlation, 7);
-    TKT_ARRAY_FREE(&bodies.nodes);
+    assert_int_equal(launch_at(&bodies, 1, 150), 5);
+    assert_int_equal(launch_at(&bodies, 1, 250), 6);
+    assert_int_equal(launch_at(&bodies, 1, 350), 6);
+    assert_int_equal(launch_at(&bodies, 1, 50), 0);
+    assert_int_equal(launch_at(&bodies, 2, 250), 0);
+    tkt_bodies_fini(&bodies);
     tkt_store_fini(&store);
 }
 
-TEST(the_oldest_nodes_are_forgotten)
+/* However busy other graphs are. */
+TEST(the_older_half_of_a_graphs_launches_is_forgotten)
 {
     tkt_store store;
     tkt_bodies bodies = {0};
     assert_int_equal(tkt_store_init(&store), TAKT_OK);
-    for (uint32_t i = 1; i <= 100; i++) {
-        const tkt_stored_activity node = {
-            .begin = i * 100, .end = i * 100 + 1, .graph = 1, .correlation = i};
-        assert_true(tkt_store_add(&store, &node));
-    }
+    add(&store, 2, 1000, 50);
+    for (uint32_t i = 1; i <= 16; i++)
+        add(&store, 1, i, i * 100);
     tkt_bodies_note(&bodies, &store, 0, 10);
-    assert_int_equal(bodies.nodes.count, 10);
-    tkt_stored_activity old = {.begin = 9050, .end = 9051, .graph = 1};
-    tkt_stored_activity recent = {.begin = 9150, .end = 9151, .graph = 1};
-    tkt_bodies_own(&bodies, &old);
-    tkt_bodies_own(&bodies, &recent);
-    assert_int_equal(old.correlation, 0);
-    assert_int_equal(recent.correlation, 91);
-    TKT_ARRAY_FREE(&bodies.nodes);
+    assert_int_equal(launch_at(&bodies, 1, 550), 0);
+    for (uint32_t i = 11; i <= 16; i++)
+        assert_int_equal(launch_at(&bodies, 1, i * 100 + 50), i);
+    assert_int_equal(launch_at(&bodies, 2, 5000), 1000);
+    tkt_bodies_fini(&bodies);
+    tkt_store_fini(&store);
+}
+
+typedef struct settled_bodies {
+    size_t count;
+    uint32_t correlations[8];
+} settled_bodies;
+
+static void note_settled(void *user, const tkt_stored_activity *body)
+{
+    settled_bodies *settled = user;
+    settled->correlations[settled->count++] = body->correlation;
+}
+
+/* Their nodes may arrive later. */
+TEST(held_bodies_wait_for_their_nodes)
+{
+    tkt_store store;
+    tkt_bodies bodies = {0};
+    settled_bodies settled = {0};
+    const tkt_stored_activity body = {.begin = 250, .end = 260, .graph = 1};
+    assert_int_equal(tkt_store_init(&store), TAKT_OK);
+    add(&store, 1, 5, 100);
+    tkt_bodies_note(&bodies, &store, 0, SIZE_MAX);
+    assert_true(tkt_bodies_hold(&bodies, &body));
+    bodies.held.items[0].since_ns = UINT64_MAX / 2; /* just now, on however slow a machine */
+    tkt_bodies_settle(&bodies, false, note_settled, &settled);
+    assert_int_equal(settled.count, 0);
+    add(&store, 1, 6, 200);
+    tkt_bodies_note(&bodies, &store, 1, SIZE_MAX);
+    bodies.held.items[0].since_ns = 0; /* long ago */
+    assert_true(tkt_bodies_hold(&bodies, &body));
+    bodies.held.items[1].since_ns = UINT64_MAX / 2;
+    tkt_bodies_settle(&bodies, false, note_settled, &settled);
+    assert_int_equal(settled.count, 1);
+    assert_int_equal(settled.correlations[0], 6);
+    tkt_bodies_settle(&bodies, true, note_settled, &settled);
+    assert_int_equal(settled.count, 2);
+    assert_int_equal(bodies.held.count, 0);
+    tkt_bodies_fini(&bodies);
     tkt_store_fini(&store);
 }
 
