@@ -165,10 +165,14 @@ static void take_activity(taking *t, const tkt_stored_activity *from)
         t->to->lost[tkt_stored_loss(from)]++;
         return;
     }
-    tkt_stored_activity found = *from;
-    found.shape = is_node ? from->shape : shape_of(t, from->shape);
-    if (!is_body || !tkt_bodies_hold(&t->to->bodies, &found))
-        add_or_combine(t, &found, found.shape);
+    uint32_t shape = is_node ? from->shape : shape_of(t, from->shape);
+    if (is_body) {
+        tkt_stored_activity body = *from;
+        body.shape = shape;
+        if (tkt_bodies_hold(&t->to->bodies, &body))
+            return;
+    }
+    add_or_combine(t, from, shape);
 }
 
 static void take_activities(taking *t, bool is_last)

@@ -366,11 +366,14 @@ static void settle_bodies(tkt_device_fold *sums, tkt_store *store, bool is_all)
 static void take_activity(tkt_device_fold *sums, tkt_store *store, const tkt_stored_activity *from)
 {
     const tkt_shape *shape = &store->shapes.items[from->shape];
-    tkt_stored_activity body = *from;
-    body.shape = shape->label;
-    body.context = shape->filter;
-    if (!tkt_is_body(from) || !from->end || !tkt_bodies_hold(&sums->bodies, &body))
-        add_activity(sums, store, from, shape->label, shape->filter, from->graph || shape->graph);
+    if (tkt_is_body(from) && from->end) {
+        tkt_stored_activity body = *from;
+        body.shape = shape->label;
+        body.context = shape->filter;
+        if (tkt_bodies_hold(&sums->bodies, &body))
+            return;
+    }
+    add_activity(sums, store, from, shape->label, shape->filter, from->graph || shape->graph);
 }
 
 /* Adds up activities that waited and whose calls have arrived meanwhile. */
