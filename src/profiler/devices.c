@@ -256,6 +256,16 @@ static bool is_alone(void *user)
     return tkt_session_is_alone(s->how->window);
 }
 
+/* They may come after all nodes. */
+static bool has_bodies(void)
+{
+    tkt_store *store = tkt_store_get();
+    tkt_mutex_lock(&store->lock);
+    bool has_any = store->has_bodies;
+    tkt_mutex_unlock(&store->lock);
+    return has_any;
+}
+
 /* True if the window has calls that allocate or free memory of devices. */
 static bool has_allocations(const takt_trace *trace)
 {
@@ -280,13 +290,13 @@ takt_status tkt_devices_settle(tkt_device_part *part, const tkt_join *join,
     takt_status status = s.has_spans ? tkt_arrivals_init(&s.arrivals, trace, &mine) : TAKT_OK;
     if (status != TAKT_OK)
         return status;
-    out->is_settled = tkt_cuda_settle(&(tkt_settling){
-        .synchronize = how->synchronize,
-        .wants_rest = tkt_store_get()->has_bodies || (s.has_spans && has_allocations(trace)),
-        .timeout_ms = how->timeout_ms,
-        .is_complete = has_all_arrived,
-        .may_force = is_alone,
-        .user = &s});
+    out->is_settled = tkt_cuda_settle(
+        &(tkt_settling){.synchronize = how->synchronize,
+                        .wants_rest = has_bodies() || (s.has_spans && has_allocations(trace)),
+                        .timeout_ms = how->timeout_ms,
+                        .is_complete = has_all_arrived,
+                        .may_force = is_alone,
+                        .user = &s});
     has_all_arrived(&s);
     out->has_strays = s.arrivals.strays != 0;
     if (s.has_spans)
