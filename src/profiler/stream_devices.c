@@ -144,6 +144,8 @@ static void add_or_combine(taking *t, const tkt_stored_activity *from, uint32_t 
     tkt_graph_launch *launch = is_node ? tkt_graphs_add(&t->to->graphs, from) : NULL;
     if (launch)
         launch->owner = takt_now_ns();
+    else if (is_node)
+        t->to->lost[TAKT_LOSS_DEVICE_DROPPED]++;
     else
         add_activity(t, from, shape);
 }

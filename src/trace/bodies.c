@@ -19,12 +19,12 @@ void tkt_bodies_fini(tkt_bodies *bodies)
 }
 
 /* Programs that make graphs without end begin anew. NULL without memory. */
-static tkt_launch_nodes *nodes_of(tkt_bodies *bodies, uint32_t graph)
+static tkt_launch_nodes *nodes_of(tkt_bodies *bodies, uint32_t graph, size_t most)
 {
     uint64_t *place = tkt_map_get(&bodies->index, graph);
     if (place)
         return &bodies->graphs.items[*place - 1];
-    if (bodies->graphs.count == MOST_GRAPHS) {
+    if (bodies->graphs.count == MOST_GRAPHS && most != SIZE_MAX) {
         for (size_t i = 0; i < MOST_GRAPHS; i++)
             TKT_ARRAY_FREE(&bodies->graphs.items[i]);
         bodies->graphs.count = 0;
@@ -88,7 +88,7 @@ void tkt_bodies_note(tkt_bodies *bodies, const tkt_store *store, uint64_t positi
             const tkt_stored_activity *from = &chunk->items[at];
             if (!from->graph || !from->correlation || !from->end)
                 continue;
-            tkt_launch_nodes *nodes = nodes_of(bodies, from->graph);
+            tkt_launch_nodes *nodes = nodes_of(bodies, from->graph, most);
             if (nodes)
                 add_node(nodes, from->begin, from->correlation, most);
         }

@@ -430,7 +430,7 @@ typedef struct tkt_bodies {
 } tkt_bodies;
 
 /* So many launches of each graph are enough for those who hold bodies. */
-#define TKT_MOST_LAUNCHES 8192u
+#define TKT_MOST_LAUNCHES (1u << 17)
 
 void tkt_bodies_fini(tkt_bodies *bodies);
 
