@@ -117,11 +117,11 @@ tail 4000000 | trace tail.pftrace
 run diff even.pftrace tail.pftrace
 first_is 'B is 95.06% slower a step on average, because of its slowest steps (+390.000us): forces +390.000us.'
 # Parts have figures only where they add up to the change: here two stray calls of B are most of the sum.
-slow_steps() { # NS STRAY_NS
-    awk -v ns="$1" -v stray="$2" 'BEGIN {
+slow_steps() { # NS STRAY_NS [ONE_IN FROM]
+    awk -v ns="$1" -v stray="$2" -v every="${3:-20}" -v from="${4:-9}" 'BEGIN {
         print "thread main"
         for (i = 0; i < 40; i++) {
-            begin = i * 50000000; long = ns + i % 7 * 100 + (i % 20 == 9 ? stray : 0)
+            begin = i * 50000000; long = ns + i % 7 * 100 + (i % every == from ? stray : 0)
             printf "step %d %d\nspan -1 0 %d %d forces\n", begin, begin + long, begin, begin + long
         }
     }'
@@ -132,17 +132,8 @@ run diff quick.pftrace strays.pftrace
 first_is 'B is 99.70% slower a step (+100.000us): forces.'
 
 # Most steps became faster, and one in four so slow that the mean is slower.
-mixed_steps() { # NS STRAY_NS
-    awk -v ns="$1" -v stray="$2" 'BEGIN {
-        print "thread main"
-        for (i = 0; i < 40; i++) {
-            begin = i * 5000000; long = ns + i % 7 * 100 + (i % 4 == 3 ? stray : 0)
-            printf "step %d %d\nspan -1 0 %d %d forces\n", begin, begin + long, begin, begin + long
-        }
-    }'
-}
-mixed_steps 100000 0 | trace even.pftrace
-mixed_steps 82000 200000 | trace mixed.pftrace
+slow_steps 100000 0 4 3 | trace even.pftrace
+slow_steps 82000 200000 4 3 | trace mixed.pftrace
 run diff even.pftrace mixed.pftrace
 first_is 'B is 17.85% faster in a typical step (-17.900us), but 31.91% slower on average (+32.000us).'
 
