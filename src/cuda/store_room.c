@@ -221,7 +221,12 @@ static uint64_t release_pairs(tkt_cuda_clock *clock, uint64_t before_ticks)
 /* What a window with spans has left behind while a summary goes on. */
 static void release_unsummed(tkt_store *store)
 {
-    size_t kept = 0;
+    size_t kept = 0, most = store->max_bytes / 2 / sizeof *store->memory.items;
+    if (store->memory.count > most) {
+        store->losses.others_full += store->memory.count - most;
+        store->used_bytes -= (store->memory.count - most) * sizeof *store->memory.items;
+        store->memory.count = most;
+    }
     store->used_bytes -= store->waits.count * sizeof *store->waits.items;
     TKT_ARRAY_FREE(&store->waits);
     for (size_t i = 0; i < store->overheads.count; i++)

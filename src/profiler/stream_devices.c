@@ -150,37 +150,39 @@ static void add_or_combine(taking *t, const tkt_stored_activity *from, uint32_t 
         add_activity(t, from, shape);
 }
 
+/* A body of a known launch is a part of it. */
 static void settle_body(void *user, const tkt_stored_activity *body)
 {
-    if (is_ours(user, body))
+    const taking *t = user;
+    const tkt_wish *wish = &t->window->wish;
+    bool is_part = body->correlation && wish->whole_graphs, has_shape = body->shape != TKT_NO_SHAPE;
+    uint32_t filter = has_shape ? t->to->trace->shapes.items[body->shape].filter : UINT32_MAX;
+    if (is_ours(t, body) && (is_part || (filter & wish->devices)))
         add_or_combine(user, body, body->shape);
 }
 
 static void take_activity(taking *t, const tkt_stored_activity *from)
 {
     const tkt_wish *wish = &t->window->wish;
-    bool is_body = tkt_is_body(from), is_node = from->graph && !is_body && wish->whole_graphs;
+    bool is_body = tkt_is_body(from), is_part = from->graph && wish->whole_graphs;
     if ((!is_body && !is_ours(t, from)) ||
-        (!is_node && !(t->store->shapes.items[from->shape].filter & wish->devices)))
+        (!is_part && !(t->store->shapes.items[from->shape].filter & wish->devices)))
         return;
     if (tkt_stored_loss(from)) {
         t->to->lost[tkt_stored_loss(from)]++;
-        return;
-    }
-    uint32_t shape = is_node ? from->shape : shape_of(t, from->shape);
-    if (is_body) {
+    } else if (is_body) {
         tkt_stored_activity body = *from;
-        body.shape = shape;
-        if (tkt_bodies_hold(&t->to->bodies, &body))
-            return;
+        body.shape = shape_of(t, from->shape);
+        tkt_bodies_hold(&t->to->bodies, &body, settle_body, t);
+    } else {
+        add_or_combine(t, from, is_part ? from->shape : shape_of(t, from->shape));
     }
-    add_or_combine(t, from, shape);
 }
 
 static void take_activities(taking *t, bool is_last)
 {
     if (t->store->has_nodes)
-        tkt_bodies_note(&t->to->bodies, t->store, t->to->position, TKT_MOST_LAUNCHES);
+        tkt_bodies_note(&t->to->bodies, t->store, t->to->position);
     for (const tkt_store_chunk *chunk = t->store->first; chunk; chunk = chunk->next) {
         uint64_t at = t->to->position > chunk->first ? t->to->position - chunk->first : 0;
         for (; at < chunk->count; at++)

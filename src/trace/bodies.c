@@ -1,13 +1,17 @@
 /* Finds the launches of what graphs launch on the device, such as bodies of conditional nodes. */
 #include "trace/devices.h"
 
+#include "trace/order.h"
+
 #include <takt/base.h>
 
 #include <string.h>
 
 #define QUIET_NS    UINT64_C(1000000000) /* records of a node may come so much later than a body's */
 #define MOST_HELD   (1u << 16)
-#define MOST_GRAPHS 1024u
+#define MOST_BYTES  ((size_t)1 << 20) /* before the first launches are forgotten */
+#define MOST_GRAPHS 1024u             /* the last launch of each of so many is not forgotten */
+#define GRAPH_BYTES 256u              /* of a graph with one launch */
 
 void tkt_bodies_fini(tkt_bodies *bodies)
 {
@@ -18,33 +22,29 @@ void tkt_bodies_fini(tkt_bodies *bodies)
     tkt_map_fini(&bodies->index);
 }
 
-/* Programs that make graphs without end begin anew. NULL without memory. */
-static tkt_launch_nodes *nodes_of(tkt_bodies *bodies, uint32_t graph, size_t most)
+/* ---- Launches -------------------------------------------------------------------------------- */
+
+/* NULL without memory. */
+static tkt_graph_nodes *nodes_of(tkt_bodies *bodies, uint32_t graph)
 {
-    uint64_t *place = tkt_map_get(&bodies->index, graph);
-    if (place)
+    uint64_t *place = tkt_map_put(&bodies->index, graph);
+    if (!place)
+        return NULL;
+    if (*place)
         return &bodies->graphs.items[*place - 1];
-    if (bodies->graphs.count == MOST_GRAPHS && most != SIZE_MAX) {
-        for (size_t i = 0; i < MOST_GRAPHS; i++)
-            TKT_ARRAY_FREE(&bodies->graphs.items[i]);
-        bodies->graphs.count = 0;
-        tkt_map_fini(&bodies->index);
-    }
-    tkt_launch_nodes *added = TKT_ARRAY_ADD(&bodies->graphs);
-    if (!added)
-        return NULL;
-    *added = (tkt_launch_nodes){0};
-    place = tkt_map_put(&bodies->index, graph);
-    if (!place) {
-        bodies->graphs.count--;
+    tkt_graph_nodes *added = TKT_ARRAY_ADD(&bodies->graphs);
+    if (!added) {
+        tkt_map_remove(&bodies->index, graph);
         return NULL;
     }
+    *added = (tkt_graph_nodes){.graph = graph};
     *place = bodies->graphs.count;
+    bodies->bytes += GRAPH_BYTES;
     return added;
 }
 
-/* How many nodes began until then. */
-static size_t count_until(const tkt_launch_nodes *nodes, uint64_t begin)
+/* How many launches began until then. */
+static size_t count_until(const tkt_graph_nodes *nodes, uint64_t begin)
 {
     size_t low = 0, high = nodes->count;
     if (high > 0 && nodes->items[high - 1].begin <= begin)
@@ -59,75 +59,159 @@ static size_t count_until(const tkt_launch_nodes *nodes, uint64_t begin)
     return low;
 }
 
-/* Of a launch's nodes the earliest stays. */
-static void add_node(tkt_launch_nodes *to, uint64_t begin, uint32_t correlation, size_t most)
+static void add_node(tkt_bodies *bodies, tkt_graph_nodes *to, const tkt_stored_activity *from)
 {
-    size_t at = count_until(to, begin);
-    if (at > 0 && to->items[at - 1].correlation == correlation)
+    const tkt_launch_node *last = to->count ? &to->items[to->count - 1] : NULL;
+    bool is_earlier = last && from->begin < last->begin;
+    if (last && last->correlation == from->correlation && !is_earlier)
         return;
-    if (at < to->count && to->items[at].correlation == correlation) {
-        to->items[at].begin = begin;
+    tkt_launch_node *added = TKT_ARRAY_ADD(to);
+    if (!added)
         return;
-    }
-    size_t gone = to->count < most ? 0 : to->count / 2;
-    if (at < gone || !TKT_ARRAY_RESERVE(to, to->count + 1))
-        return;
-    to->count -= gone;
-    at -= gone;
-    if (gone)
-        memmove(to->items, to->items + gone, to->count * sizeof *to->items);
-    memmove(to->items + at + 1, to->items + at, (to->count++ - at) * sizeof *to->items);
-    to->items[at] = (tkt_launch_node){begin, correlation};
+    *added = (tkt_launch_node){from->begin, from->correlation};
+    to->is_unsorted |= is_earlier;
+    bodies->bytes += sizeof *added;
 }
 
-void tkt_bodies_note(tkt_bodies *bodies, const tkt_store *store, uint64_t position, size_t most)
+/* Of a launch's nodes the earliest stays. Without memory none does. */
+static void sort(tkt_graph_nodes *nodes)
 {
+    size_t kept = 0, count = tkt_order_by_time(TKT_ORDER_ITEMS(nodes, 0)) ? 0 : nodes->count;
+    for (size_t i = 0; i < count; i++)
+        if (!kept || nodes->items[kept - 1].correlation != nodes->items[i].correlation)
+            nodes->items[kept++] = nodes->items[i];
+    nodes->count = kept;
+    nodes->is_unsorted = false;
+}
+
+void tkt_bodies_note(tkt_bodies *bodies, const tkt_store *store, uint64_t position)
+{
+    tkt_graph_nodes *nodes = NULL;
     for (const tkt_store_chunk *chunk = store->first; chunk; chunk = chunk->next) {
         uint64_t at = position > chunk->first ? position - chunk->first : 0;
         for (; at < chunk->count; at++) {
             const tkt_stored_activity *from = &chunk->items[at];
             if (!from->graph || !from->correlation || !from->end)
                 continue;
-            tkt_launch_nodes *nodes = nodes_of(bodies, from->graph, most);
+            if (!nodes || nodes->graph != from->graph)
+                nodes = nodes_of(bodies, from->graph);
             if (nodes)
-                add_node(nodes, from->begin, from->correlation, most);
+                add_node(bodies, nodes, from);
         }
     }
+    for (size_t i = 0; i < bodies->graphs.count; i++)
+        if (bodies->graphs.items[i].is_unsorted)
+            sort(&bodies->graphs.items[i]);
 }
+
+/* ---- Forgetting ------------------------------------------------------------------------------ */
+
+/* Returns the moment of the earliest held body, or a second before the latest launch. */
+static uint64_t look_at_needs(tkt_bodies *bodies)
+{
+    uint64_t until = 0;
+    for (size_t i = 0; i < bodies->graphs.count; i++) {
+        tkt_graph_nodes *nodes = &bodies->graphs.items[i];
+        uint64_t last = nodes->count ? nodes->items[nodes->count - 1].begin : 0;
+        until = last > until ? last : until;
+        nodes->has_held = false;
+    }
+    until = until > QUIET_NS ? until - QUIET_NS : 0;
+    for (size_t i = 0; i < bodies->held.count; i++) {
+        const tkt_stored_activity *body = &bodies->held.items[i].activity;
+        const uint64_t *place = tkt_map_get(&bodies->index, body->graph);
+        until = body->begin < until ? body->begin : until;
+        if (place)
+            bodies->graphs.items[*place - 1].has_held = true;
+    }
+    return until;
+}
+
+static void forget_first(tkt_graph_nodes *nodes, size_t count)
+{
+    nodes->count -= count;
+    memmove(nodes->items, nodes->items + count, nodes->count * sizeof *nodes->items);
+    if (!nodes->count)
+        TKT_ARRAY_FREE(nodes);
+}
+
+/* The last launch of each graph may have bodies however long ago it began. In programs that make
+ * graphs without end it goes, unless bodies of the graph are held. */
+static void forget_launches(tkt_bodies *bodies)
+{
+    uint64_t until = look_at_needs(bodies);
+    bool are_many = bodies->graphs.count > MOST_GRAPHS;
+    size_t kept = 0;
+    tkt_map_fini(&bodies->index);
+    bodies->bytes = 0;
+    for (size_t i = 0; i < bodies->graphs.count; i++) {
+        tkt_graph_nodes nodes = bodies->graphs.items[i];
+        size_t gone = count_until(&nodes, until);
+        forget_first(&nodes, gone && (!are_many || nodes.has_held) ? gone - 1 : gone);
+        uint64_t *place = nodes.count ? tkt_map_put(&bodies->index, nodes.graph) : NULL;
+        if (!place) {
+            TKT_ARRAY_FREE(&nodes);
+            continue;
+        }
+        bodies->graphs.items[kept++] = nodes;
+        *place = kept;
+        bodies->bytes += GRAPH_BYTES + nodes.count * sizeof *nodes.items;
+    }
+    bodies->graphs.count = kept;
+    bodies->kept_bytes = bodies->bytes;
+}
+
+/* ---- Bodies ---------------------------------------------------------------------------------- */
 
 void tkt_bodies_own(const tkt_bodies *bodies, tkt_stored_activity *body)
 {
     const uint64_t *place = tkt_map_get(&bodies->index, body->graph);
-    const tkt_launch_nodes *nodes = place ? &bodies->graphs.items[*place - 1] : NULL;
+    const tkt_graph_nodes *nodes = place ? &bodies->graphs.items[*place - 1] : NULL;
     size_t before = nodes ? count_until(nodes, body->begin) : 0;
     if (before > 0)
         body->correlation = nodes->items[before - 1].correlation;
 }
 
-bool tkt_bodies_hold(tkt_bodies *bodies, const tkt_stored_activity *body)
+static void settle(const tkt_bodies *bodies, const tkt_stored_activity *held,
+                   tkt_body_settler *settled, void *user)
 {
-    tkt_held_body *held = TKT_ARRAY_ADD(&bodies->held);
-    if (held)
-        *held = (tkt_held_body){*body, takt_now_ns()};
-    return held;
+    tkt_stored_activity body = *held;
+    tkt_bodies_own(bodies, &body);
+    settled(user, &body);
 }
 
-void tkt_bodies_settle(tkt_bodies *bodies, bool is_all,
-                       void (*settled)(void *user, const tkt_stored_activity *body), void *user)
+/* Settles the first `least`, and then those that were held long enough. */
+static void settle_first(tkt_bodies *bodies, size_t least, tkt_body_settler *settled, void *user)
 {
     uint64_t now = takt_now_ns();
     size_t count = bodies->held.count, done = 0;
-    size_t least = is_all ? count : count > MOST_HELD ? count - MOST_HELD / 2 : 0;
     for (; done < count; done++) {
         const tkt_held_body *held = &bodies->held.items[done];
         if (done >= least && held->since_ns + QUIET_NS > now)
             break;
-        tkt_stored_activity body = held->activity;
-        tkt_bodies_own(bodies, &body);
-        settled(user, &body);
+        settle(bodies, &held->activity, settled, user);
     }
     bodies->held.count -= done;
     if (done)
         memmove(bodies->held.items, bodies->held.items + done,
                 bodies->held.count * sizeof *bodies->held.items);
+}
+
+void tkt_bodies_hold(tkt_bodies *bodies, const tkt_stored_activity *body, tkt_body_settler *settled,
+                     void *user)
+{
+    if (bodies->held.count == MOST_HELD)
+        settle_first(bodies, MOST_HELD / 2, settled, user);
+    tkt_held_body *held = TKT_ARRAY_ADD(&bodies->held);
+    if (held)
+        *held = (tkt_held_body){*body, takt_now_ns()};
+    else
+        settle(bodies, body, settled, user);
+}
+
+void tkt_bodies_settle(tkt_bodies *bodies, bool is_all, tkt_body_settler *settled, void *user)
+{
+    settle_first(bodies, is_all ? SIZE_MAX : 0, settled, user);
+    if (bodies->bytes > MOST_BYTES && bodies->bytes / 2 > bodies->kept_bytes)
+        forget_launches(bodies);
 }

@@ -327,7 +327,8 @@ static void add_node(tkt_device_fold *sums, tkt_store *store, const tkt_stored_a
 
 static bool is_wanted(const tkt_device_fold *sums, const tkt_stored_activity *from, uint32_t filter)
 {
-    return !filter || (filter & sums->filter) || (from->graph && sums->whole_graphs);
+    bool is_part = from->graph && from->correlation && sums->whole_graphs;
+    return !filter || (filter & sums->filter) || is_part;
 }
 
 static void add_activity(tkt_device_fold *sums, tkt_store *store, const tkt_stored_activity *from,
@@ -359,21 +360,25 @@ static void add_body(void *user, const tkt_stored_activity *body)
 
 static void settle_bodies(tkt_device_fold *sums, tkt_store *store, bool is_all)
 {
-    settling_bodies s = {sums, store};
-    tkt_bodies_settle(&sums->bodies, is_all, add_body, &s);
+    tkt_bodies_settle(&sums->bodies, is_all, add_body, &(settling_bodies){sums, store});
+}
+
+static void hold_body(tkt_device_fold *sums, tkt_store *store, const tkt_stored_activity *from,
+                      const tkt_shape *shape)
+{
+    tkt_stored_activity body = *from;
+    body.shape = shape->label;
+    body.context = shape->filter;
+    tkt_bodies_hold(&sums->bodies, &body, add_body, &(settling_bodies){sums, store});
 }
 
 static void take_activity(tkt_device_fold *sums, tkt_store *store, const tkt_stored_activity *from)
 {
     const tkt_shape *shape = &store->shapes.items[from->shape];
-    if (tkt_is_body(from) && from->end) {
-        tkt_stored_activity body = *from;
-        body.shape = shape->label;
-        body.context = shape->filter;
-        if (tkt_bodies_hold(&sums->bodies, &body))
-            return;
-    }
-    add_activity(sums, store, from, shape->label, shape->filter, from->graph || shape->graph);
+    if (tkt_is_body(from) && from->end)
+        hold_body(sums, store, from, shape);
+    else
+        add_activity(sums, store, from, shape->label, shape->filter, from->graph || shape->graph);
 }
 
 /* Adds up activities that waited and whose calls have arrived meanwhile. */
@@ -397,7 +402,7 @@ uint64_t tkt_device_fold_update(tkt_device_fold *sums, tkt_store *store, uint32_
     retry(sums, store);
     sums->last_correlation = last_correlation;
     if (store->has_nodes)
-        tkt_bodies_note(&sums->bodies, store, sums->position, TKT_MOST_LAUNCHES);
+        tkt_bodies_note(&sums->bodies, store, sums->position);
     for (const tkt_store_chunk *chunk = store->first; chunk; chunk = chunk->next) {
         uint64_t at = sums->position > chunk->first ? sums->position - chunk->first : 0;
         for (; at < chunk->count; at++)

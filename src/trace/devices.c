@@ -260,7 +260,7 @@ __attribute__((hot, noinline)) static void join_activities(join *j)
     const tkt_store_chunk *chunk = j->store->first;
     make_room(j);
     if (j->store->has_bodies && j->what->filter)
-        tkt_bodies_note(&j->bodies, j->store, 0, SIZE_MAX);
+        tkt_bodies_note(&j->bodies, j->store, 0);
     for (; chunk && !j->is_short; chunk = chunk->next) {
         uint64_t skipped = j->what->position > chunk->first ? j->what->position - chunk->first : 0;
         for (uint64_t i = skipped; i < chunk->count; i++)

@@ -415,7 +415,13 @@ typedef struct tkt_launch_node {
     uint32_t correlation;
 } tkt_launch_node;
 
-typedef TKT_ARRAY_OF(tkt_launch_node) tkt_launch_nodes; /* of one graph, by begin */
+/* The launches of one executable graph. */
+typedef struct tkt_graph_nodes {
+    TKT_ARRAY(tkt_launch_node); /* by begin */
+    uint32_t graph;
+    bool is_unsorted;
+    bool has_held; /* bodies, when launches were last forgotten */
+} tkt_graph_nodes;
 
 typedef struct tkt_held_body {
     tkt_stored_activity activity; /* its shape and context are for the holder to use */
@@ -424,30 +430,33 @@ typedef struct tkt_held_body {
 
 /* Starts as {0}. */
 typedef struct tkt_bodies {
-    TKT_ARRAY_OF(tkt_launch_nodes) graphs;
+    TKT_ARRAY_OF(tkt_graph_nodes) graphs;
     tkt_map index;                    /* executable graph -> index + 1 */
+    size_t bytes;                     /* of the nodes, roughly */
+    size_t kept_bytes;                /* when launches were last forgotten */
     TKT_ARRAY_OF(tkt_held_body) held; /* in order of arrival */
 } tkt_bodies;
 
-/* So many launches of each graph are enough for those who hold bodies. */
-#define TKT_MOST_LAUNCHES (1u << 17)
-
 void tkt_bodies_fini(tkt_bodies *bodies);
 
-/* Takes the nodes of the store from `position` on, and forgets the older half of a graph's beyond
- * `most`. Nodes for which there is no memory are left out. With the store's lock. */
-void tkt_bodies_note(tkt_bodies *bodies, const tkt_store *store, uint64_t position, size_t most);
+/* Takes the nodes of the store from `position` on. Nodes for which there is no memory are left out.
+ * With the store's lock. */
+void tkt_bodies_note(tkt_bodies *bodies, const tkt_store *store, uint64_t position);
 
 /* Gives a body the correlation id of its launch, if a node is known. */
 void tkt_bodies_own(const tkt_bodies *bodies, tkt_stored_activity *body);
 
-/* Holds a copy of a body. False without memory. */
-bool tkt_bodies_hold(tkt_bodies *bodies, const tkt_stored_activity *body);
+/* Takes a body with its launch; it must not hold others. */
+typedef void tkt_body_settler(void *user, const tkt_stored_activity *body);
 
-/* Passes on, with their launches, the bodies that were held long enough, or all; and the oldest if
- * there are too many. `settled` must not hold others. */
-void tkt_bodies_settle(tkt_bodies *bodies, bool is_all,
-                       void (*settled)(void *user, const tkt_stored_activity *body), void *user);
+/* Holds a copy of a body. Passes on the oldest first if there are too many, and this one at once if
+ * there is no memory. */
+void tkt_bodies_hold(tkt_bodies *bodies, const tkt_stored_activity *body, tkt_body_settler *settled,
+                     void *user);
+
+/* Passes on the bodies that were held long enough, or all, and forgets launches that no body can
+ * need any more. */
+void tkt_bodies_settle(tkt_bodies *bodies, bool is_all, tkt_body_settler *settled, void *user);
 
 /* ======== Activities of call paths ======== */
 

@@ -5,6 +5,7 @@
 #include "simgpu/profiled.h"
 #include "simgpu/sim.h"
 
+#include "cuda/store.h"
 #include "trace/model.h"
 
 #include "support/test.h"
@@ -15,6 +16,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 static takt_profiler *start_in_foreground(takt_profiler_options options)
 {
@@ -43,7 +45,8 @@ static char host[8][64]; /* graphs that run at once have a row each */
 static int set_up(void **state)
 {
     (void)state;
-    use_stand_in("cupti.version=130101; kernel.one=1000; kernel.two=2000; kernel.plain=300; "
+    use_stand_in("cupti.version=130101; kernel.one=1000; kernel.two=2000; "
+                 "kernel.by_device=2000; kernel.plain=300; "
                  "kernel.slow=20ms; "
                  "memset=500; memcpy=700; graph.gap=100");
     check(cuInit(0));
@@ -411,6 +414,23 @@ static uint64_t count_of(const char *name)
     return count;
 }
 
+/* Time of all with this name. */
+static uint64_t total_ns_of(const char *name)
+{
+    uint64_t total = 0;
+    for (size_t i = 0; i < last_trace->activities.count; i++) {
+        const tkt_activity *found = &last_trace->activities.items[i];
+        bool is_it = strcmp(tkt_trace_text(last_trace, found->name), name) == 0;
+        total += is_it ? found->end_ns - found->begin_ns : 0;
+    }
+    for (size_t i = 0; i < last_trace->node_activities.count; i++) {
+        const tkt_node_activity *found = &last_trace->node_activities.items[i];
+        bool is_it = strcmp(tkt_trace_text(last_trace, found->name), name) == 0;
+        total += is_it && last_trace->activities.count == 0 ? found->stats.total_ns : 0;
+    }
+    return total;
+}
+
 /* In that scope. */
 static uint64_t count_in(const char *scope, const char *name)
 {
@@ -432,6 +452,26 @@ static uint64_t count_in(const char *scope, const char *name)
     return count;
 }
 
+/* Fills the memory until the stream has freed what it has written: only then it has to know whose
+ * the bodies are. */
+static void fill_memory(CUstream stream)
+{
+    tkt_store *store = tkt_store_get();
+    uint64_t begin = tkt_store_position(), first = 0;
+    for (int round = 0; first <= begin; round++) {
+        assert_true(round < 1000);
+        for (int i = 0; i < 2000; i++)
+            launch_on("plain", stream);
+        check(cuStreamSynchronize(stream));
+        tkt_mutex_lock(&store->lock);
+        first = store->first ? store->first->first : store->next_sequence;
+        tkt_mutex_unlock(&store->lock);
+        usleep(20000);
+    }
+}
+
+#define LITTLE_MEMORY ((uint64_t)1 << 20)
+
 /* They have the id of no call. */
 TEST(bodies_of_conditions_belong_to_the_launch_of_their_graph)
 {
@@ -445,9 +485,15 @@ TEST(bodies_of_conditions_belong_to_the_launch_of_their_graph)
         second = "two";
         run(&made, 1); /* before the window */
         check(cuStreamSynchronize(made.stream));
-        takt_profiler *profiler = start_in_foreground((takt_profiler_options){
-            .mode = modes[i], .graph = TAKT_GRAPH_NODE, .directory = folder, .stream = i == 3});
+        takt_profiler *profiler = start_in_foreground(
+            (takt_profiler_options){.mode = modes[i],
+                                    .graph = TAKT_GRAPH_NODE,
+                                    .directory = folder,
+                                    .stream = i == 3,
+                                    .max_memory_bytes = i == 3 ? LITTLE_MEMORY : 0});
         for (int round = 0; round < 3; round++) {
+            if (i == 3)
+                fill_memory(other.stream);
             {
                 TAKT_SCOPE("scope a");
                 run(&made, 1);
@@ -491,7 +537,12 @@ TEST(the_end_of_a_window_waits_for_bodies)
     check(cuGraphDestroy(graph));
     for (size_t i = 0; i < 3; i++) {
         takt_profiler *profiler = start_in_foreground(
-            (takt_profiler_options){.mode = modes[i], .directory = folder, .stream = i == 2});
+            (takt_profiler_options){.mode = modes[i],
+                                    .directory = folder,
+                                    .stream = i == 2,
+                                    .max_memory_bytes = i == 2 ? LITTLE_MEMORY : 0});
+        if (i == 2)
+            fill_memory(NULL);
         {
             TAKT_SCOPE("step");
             check(cuGraphLaunch(exec, stream));
@@ -529,6 +580,56 @@ TEST(bodies_of_unknown_launches_belong_to_the_window_in_which_they_began)
         assert_int_equal(loss(TAKT_LOSS_UNATTRIBUTED), 3);
     }
     check(cuGraphExecDestroy(exec));
+    check(cuStreamDestroy_v2(stream));
+}
+
+/* From nodes and bodies, whether the profiler wants kernels or not; bodies of a graph without other
+ * nodes are kernels. */
+TEST(all_modes_put_the_same_launches_together)
+{
+    const takt_mode modes[] = {TAKT_MODE_TRACE, TAKT_MODE_SUMMARY, TAKT_MODE_TRACE};
+    char folder[] = "/tmp/takt-graphs-XXXXXX", command[64], row[32];
+    CUstream stream;
+    CUgraph graph;
+    CUgraphExec execs[2]; /* the second has nothing but a body */
+    assert_non_null(mkdtemp(folder));
+    check(cuStreamCreate(&stream, 1));
+    for (int i = 0; i < 2; i++) {
+        check(cuStreamBeginCapture_v2(stream, 0));
+        if (i == 0)
+            launch_on("one", stream);
+        launch_on("by_device", stream);
+        check(cuStreamEndCapture(stream, &graph));
+        check(cuGraphInstantiateWithFlags(&execs[i], graph, 0));
+        check(cuGraphDestroy(graph));
+    }
+    snprintf(row, sizeof row, "graph %u from nodes", sim_graph_exec_id(execs[0]));
+    for (int with_kernels = 0; with_kernels < 2; with_kernels++) {
+        for (size_t i = 0; i < 3; i++) {
+            uint32_t filter = TAKT_TIMING_GRAPH | (with_kernels ? TAKT_TIMING_KERNEL : 0);
+            takt_profiler *profiler = start_in_foreground(
+                (takt_profiler_options){.mode = modes[i],
+                                        .graph = TAKT_GRAPH_LAUNCH,
+                                        .filter = filter,
+                                        .directory = folder,
+                                        .stream = i == 2,
+                                        .max_memory_bytes = i == 2 ? LITTLE_MEMORY : 0});
+            if (i == 2)
+                fill_memory(stream);
+            for (int launch = 0; launch < 5; launch++)
+                check(cuGraphLaunch(execs[launch % 2], stream));
+            check(cuStreamSynchronize(stream));
+            stop_profiler(profiler);
+            assert_int_equal(count_of(row), 3);
+            assert_int_equal(total_ns_of(row), 3 * (1000 + GAP + 2000));
+            assert_int_equal(count_of("kernel one"), 0);
+            assert_int_equal(count_of("kernel by_device"), with_kernels ? 2 : 0);
+        }
+    }
+    snprintf(command, sizeof command, "rm -r %s", folder);
+    assert_int_equal(system(command), 0);
+    for (int i = 0; i < 2; i++)
+        check(cuGraphExecDestroy(execs[i]));
     check(cuStreamDestroy_v2(stream));
 }
 

@@ -72,10 +72,10 @@ TEST(a_body_belongs_to_the_launch_whose_node_began_last_before_it)
     for (size_t i = 0; i < count / 2; i++)
         assert_true(tkt_store_add(&store, &activities[i]));
     assert_true(store.has_bodies && store.has_nodes);
-    tkt_bodies_note(&bodies, &store, 0, SIZE_MAX);
+    tkt_bodies_note(&bodies, &store, 0);
     for (size_t i = count / 2; i < count; i++)
         assert_true(tkt_store_add(&store, &activities[i]));
-    tkt_bodies_note(&bodies, &store, count / 2, SIZE_MAX);
+    tkt_bodies_note(&bodies, &store, count / 2);
     for (size_t i = 0; i < count; i++) {
         if (!tkt_is_body(&activities[i]))
             continue;
@@ -84,6 +84,25 @@ TEST(a_body_belongs_to_the_launch_whose_node_began_last_before_it)
         found++;
     }
     assert_int_equal(found, GRAPHS * LAUNCHES * BODIES);
+    tkt_bodies_fini(&bodies);
+    tkt_store_fini(&store);
+}
+
+TEST(nodes_may_arrive_in_reverse_order)
+{
+    enum {
+        MANY = 1000
+    };
+    tkt_store store;
+    tkt_bodies bodies = {0};
+    assert_int_equal(tkt_store_init(&store), TAKT_OK);
+    for (uint32_t i = MANY; i >= 1; i--) {
+        add(&store, 1 + i % 2, i, i * 100 + 20); /* two graphs take turns, each with two nodes */
+        add(&store, 1 + i % 2, i, i * 100);
+    }
+    tkt_bodies_note(&bodies, &store, 0);
+    for (uint32_t i = 1; i <= MANY; i++)
+        assert_int_equal(launch_at(&bodies, 1 + i % 2, i * 100 + 10), i);
     tkt_bodies_fini(&bodies);
     tkt_store_fini(&store);
 }
@@ -97,7 +116,7 @@ TEST(the_earliest_node_of_a_launch_counts)
     add(&store, 1, 5, 100);
     add(&store, 1, 6, 300);
     add(&store, 1, 6, 200);
-    tkt_bodies_note(&bodies, &store, 0, SIZE_MAX);
+    tkt_bodies_note(&bodies, &store, 0);
     assert_int_equal(launch_at(&bodies, 1, 150), 5);
     assert_int_equal(launch_at(&bodies, 1, 250), 6);
     assert_int_equal(launch_at(&bodies, 1, 350), 6);
@@ -107,33 +126,25 @@ TEST(the_earliest_node_of_a_launch_counts)
     tkt_store_fini(&store);
 }
 
-/* However busy other graphs are. */
-TEST(the_older_half_of_a_graphs_launches_is_forgotten)
-{
-    tkt_store store;
-    tkt_bodies bodies = {0};
-    assert_int_equal(tkt_store_init(&store), TAKT_OK);
-    add(&store, 2, 1000, 50);
-    for (uint32_t i = 1; i <= 16; i++)
-        add(&store, 1, i, i * 100);
-    tkt_bodies_note(&bodies, &store, 0, 10);
-    assert_int_equal(launch_at(&bodies, 1, 550), 0);
-    for (uint32_t i = 11; i <= 16; i++)
-        assert_int_equal(launch_at(&bodies, 1, i * 100 + 50), i);
-    assert_int_equal(launch_at(&bodies, 2, 5000), 1000);
-    tkt_bodies_fini(&bodies);
-    tkt_store_fini(&store);
-}
-
 typedef struct settled_bodies {
     size_t count;
-    uint32_t correlations[8];
+    uint32_t correlations[8]; /* of the first */
 } settled_bodies;
 
 static void note_settled(void *user, const tkt_stored_activity *body)
 {
     settled_bodies *settled = user;
-    settled->correlations[settled->count++] = body->correlation;
+    if (settled->count < 8)
+        settled->correlations[settled->count] = body->correlation;
+    settled->count++;
+}
+
+/* Keeps a body until long after the test, on however slow a machine. */
+static void hold(tkt_bodies *bodies, uint32_t graph, uint64_t begin)
+{
+    const tkt_stored_activity body = {.begin = begin, .end = begin + 10, .graph = graph};
+    tkt_bodies_hold(bodies, &body, note_settled, NULL);
+    bodies->held.items[bodies->held.count - 1].since_ns = UINT64_MAX / 2;
 }
 
 /* Their nodes may arrive later. */
@@ -142,25 +153,113 @@ TEST(held_bodies_wait_for_their_nodes)
     tkt_store store;
     tkt_bodies bodies = {0};
     settled_bodies settled = {0};
-    const tkt_stored_activity body = {.begin = 250, .end = 260, .graph = 1};
     assert_int_equal(tkt_store_init(&store), TAKT_OK);
     add(&store, 1, 5, 100);
-    tkt_bodies_note(&bodies, &store, 0, SIZE_MAX);
-    assert_true(tkt_bodies_hold(&bodies, &body));
-    bodies.held.items[0].since_ns = UINT64_MAX / 2; /* just now, on however slow a machine */
+    tkt_bodies_note(&bodies, &store, 0);
+    hold(&bodies, 1, 250);
     tkt_bodies_settle(&bodies, false, note_settled, &settled);
     assert_int_equal(settled.count, 0);
     add(&store, 1, 6, 200);
-    tkt_bodies_note(&bodies, &store, 1, SIZE_MAX);
+    tkt_bodies_note(&bodies, &store, 1);
     bodies.held.items[0].since_ns = 0; /* long ago */
-    assert_true(tkt_bodies_hold(&bodies, &body));
-    bodies.held.items[1].since_ns = UINT64_MAX / 2;
+    hold(&bodies, 1, 250);
     tkt_bodies_settle(&bodies, false, note_settled, &settled);
     assert_int_equal(settled.count, 1);
     assert_int_equal(settled.correlations[0], 6);
     tkt_bodies_settle(&bodies, true, note_settled, &settled);
     assert_int_equal(settled.count, 2);
     assert_int_equal(bodies.held.count, 0);
+    tkt_bodies_fini(&bodies);
+    tkt_store_fini(&store);
+}
+
+/* Graph 2 is launched once; then graph 1 all the time, for ten seconds, 20,000 times a second. */
+TEST(launches_are_forgotten_that_no_body_needs)
+{
+    enum {
+        MANY = 200000,
+        EVERY_NS = 50000
+    };
+    tkt_store store;
+    tkt_bodies bodies = {0};
+    settled_bodies settled = {0};
+    uint64_t position = 0;
+    assert_int_equal(tkt_store_init(&store), TAKT_OK);
+    add(&store, 2, MANY + 1, 50);
+    hold(&bodies, 1, 10 * EVERY_NS + 20);
+    for (uint32_t i = 1; i <= MANY; i++) {
+        add(&store, 1, i, (uint64_t)i * EVERY_NS);
+        if (i % 5000)
+            continue;
+        if (i == MANY / 2) {
+            assert_int_equal(launch_at(&bodies, 1, 11 * EVERY_NS), 11); /* after a held one */
+            tkt_bodies_settle(&bodies, true, note_settled, &settled);
+        }
+        tkt_bodies_note(&bodies, &store, position);
+        tkt_bodies_settle(&bodies, false, note_settled, &settled);
+        position = store.next_sequence;
+    }
+    assert_int_equal(settled.count, 1);
+    assert_int_equal(settled.correlations[0], 10);
+    assert_int_equal(launch_at(&bodies, 1, 11 * EVERY_NS), 0);
+    for (uint32_t i = 0; i < 20000; i++)
+        assert_int_equal(launch_at(&bodies, 1, (uint64_t)(MANY - i) * EVERY_NS + 1), MANY - i);
+    assert_int_equal(launch_at(&bodies, 2, UINT64_MAX), MANY + 1);
+    assert_true(bodies.bytes < (size_t)2 << 20);
+    tkt_bodies_fini(&bodies);
+    tkt_store_fini(&store);
+}
+
+TEST(of_graphs_without_end_those_with_held_bodies_stay)
+{
+    enum {
+        MANY_GRAPHS = 100000,
+        EVERY_NS = 1000000
+    };
+    tkt_store store;
+    tkt_bodies bodies = {0};
+    settled_bodies settled = {0};
+    uint64_t position = 0;
+    assert_int_equal(tkt_store_init(&store), TAKT_OK);
+    hold(&bodies, 3, 100 * (uint64_t)EVERY_NS);
+    for (uint32_t i = 1; i <= MANY_GRAPHS; i++) {
+        add(&store, i, i, (uint64_t)i * EVERY_NS);
+        if (i == MANY_GRAPHS / 2)
+            assert_int_equal(launch_at(&bodies, 3, UINT64_MAX), 3);
+        if (i == MANY_GRAPHS / 2)
+            tkt_bodies_settle(&bodies, true, note_settled, &settled);
+        if (i % 1000)
+            continue;
+        tkt_bodies_note(&bodies, &store, position);
+        tkt_bodies_settle(&bodies, false, note_settled, &settled);
+        position = store.next_sequence;
+    }
+    assert_int_equal(settled.correlations[0], 3);
+    assert_int_equal(launch_at(&bodies, 4, UINT64_MAX), 0);
+    assert_int_equal(launch_at(&bodies, MANY_GRAPHS - 900, UINT64_MAX), MANY_GRAPHS - 900);
+    assert_true(bodies.graphs.count < 10000);
+    tkt_bodies_fini(&bodies);
+    tkt_store_fini(&store);
+}
+
+TEST(of_too_many_held_bodies_the_oldest_are_settled)
+{
+    tkt_store store;
+    tkt_bodies bodies = {0};
+    settled_bodies settled = {0};
+    assert_int_equal(tkt_store_init(&store), TAKT_OK);
+    add(&store, 1, 5, 100);
+    tkt_bodies_note(&bodies, &store, 0);
+    size_t held = 0;
+    while (!settled.count && held < 1000000) {
+        const tkt_stored_activity body = {.begin = 200 + held++, .end = 1000000, .graph = 1};
+        tkt_bodies_hold(&bodies, &body, note_settled, &settled);
+        bodies.held.items[bodies.held.count - 1].since_ns = UINT64_MAX / 2;
+    }
+    assert_int_equal(settled.count + bodies.held.count, held);
+    assert_true(bodies.held.count > 10000);
+    assert_int_equal(settled.correlations[0], 5);
+    assert_int_equal(bodies.held.items[bodies.held.count - 1].activity.begin, 200 + held - 1);
     tkt_bodies_fini(&bodies);
     tkt_store_fini(&store);
 }
