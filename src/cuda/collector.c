@@ -43,6 +43,7 @@ static struct {
     uint64_t settled; /* the latest ticket whose moment has passed */
     uint64_t broken;  /* the latest ticket whose moment will never come */
     bool is_forced;   /* the next flush discards unfinished records */
+    bool is_ahead;    /* the next turn looks ahead, see tkt_cuda_look_ahead() */
     tkt_cuda_status status;
 } collector = {
     .lock = TKT_MUTEX_INIT,
@@ -133,14 +134,6 @@ static void connect(void)
     set_status(has_no_gpu ? TKT_BACKEND_NONE : TKT_BACKEND_EVENTS, reason);
 }
 
-/* A profiler waits, and the program may make its graphs meanwhile. */
-static void look_ahead(void)
-{
-    const tkt_driver *driver = tkt_driver_get();
-    if (driver && !tkt_tracing_touch(driver))
-        connect();
-}
-
 static void apply(const tkt_cuda_wish *wish)
 {
     char reason[TKT_REASON_BYTES];
@@ -154,11 +147,18 @@ static void apply(const tkt_cuda_wish *wish)
     tkt_buffers_limit(max_bytes);
     if (wish->is_on && !was_tried)
         connect();
-    else if (wish->is_ahead && !was_tried)
-        look_ahead();
     if (backend_now() == TKT_BACKEND_CUPTI && !tkt_tracing_switch(wish, reason))
         set_status(TKT_BACKEND_EVENTS, reason);
     tkt_marks_switch(wish->is_on && backend_now() == TKT_BACKEND_EVENTS);
+}
+
+static void look_ahead(const tkt_cuda_wish *wish)
+{
+    const tkt_driver *driver = tkt_driver_get();
+    if (wish->is_on || was_tried || !driver || tkt_tracing_touch(driver))
+        return;
+    connect();
+    apply(wish);
 }
 
 /* Devices become visible once the program has initialised the driver. */
@@ -254,6 +254,7 @@ typedef struct collector_turn {
     uint64_t tickets;
     bool is_switch;
     bool is_forced;
+    bool is_ahead;
     bool must_flush;
 } collector_turn;
 
@@ -276,9 +277,10 @@ static collector_turn next_turn(void)
         .tickets = collector.tickets,
         .is_switch = collector.wished != collector.held,
         .is_forced = collector.is_forced,
+        .is_ahead = collector.is_ahead,
     };
     turn.must_flush = is_tick || turn.is_switch || turn.asked != collector.answered;
-    collector.is_forced = false;
+    collector.is_forced = collector.is_ahead = false;
     return turn;
 }
 
@@ -287,6 +289,8 @@ static passed_moments take_turn(const collector_turn *turn)
 {
     if (turn->is_switch)
         apply(&turn->wish);
+    if (turn->is_ahead)
+        look_ahead(&turn->wish);
     passed_moments passed = {0};
     add_moment(turn->tickets);
     if (turn->must_flush) {
@@ -385,7 +389,7 @@ static bool start(void)
 
 void tkt_cuda_want(const tkt_cuda_wish *wish)
 {
-    bool is_used = (wish->is_on || wish->is_ahead) && tkt_cuda_is_used(), hangs = false;
+    bool is_used = wish->is_on && tkt_cuda_is_used(), hangs = false;
     tkt_mutex_lock(&collector.lock);
     if (!collector.is_over && (collector.is_running || (is_used && start()))) {
         bool was_stuck = collector.is_stuck;
@@ -405,6 +409,21 @@ void tkt_cuda_want(const tkt_cuda_wish *wish)
             "CUPTI or the driver has not answered for %d s: GPU activities will be missing; try "
             "another release of CUPTI (TAKT_CUPTI_LIBRARY)",
             SWITCH_MS / 1000);
+}
+
+bool tkt_cuda_look_ahead(void)
+{
+    int count;
+    const tkt_driver *driver = tkt_cuda_is_used() ? tkt_driver_get() : NULL;
+    if (!driver || driver->device_count(&count) == TKT_CUDA_NOT_INITIALIZED)
+        return false;
+    tkt_mutex_lock(&collector.lock);
+    if (!collector.is_over && start()) {
+        collector.is_ahead = true;
+        wait_for(&collector.answered, ++collector.asked, SWITCH_MS);
+    }
+    tkt_mutex_unlock(&collector.lock);
+    return true;
 }
 
 /* ---- For settle.c ---------------------------------------------------------------------------- */

@@ -82,8 +82,7 @@ typedef enum tkt_backend {
 typedef struct tkt_cuda_wish {
     bool     is_on;
     bool     is_graph_whole; /* one activity per graph launch; otherwise one per node */
-    bool     memory;         /* allocations and pools; while !is_on, for their totals only */
-    bool     is_ahead;       /* a profiler waits for its first window */
+    bool memory;             /* allocations and pools; while !is_on, for their totals only */
     uint32_t filter;         /* TAKT_TIMING_ bits */
     uint64_t max_bytes;      /* memory for decoded activities and CUPTI's buffers */
     uint64_t generation;     /* the collector ignores a request older than its current one */
@@ -110,6 +109,12 @@ void tkt_cuda_on_call(void (*on_call)(const tkt_cuda_call *call));
  * tkt_cuda_status_now() reports what could not be collected. Hold no lock. In a program that does
  * not use CUDA this only checks the list of loaded libraries. */
 void tkt_cuda_want(const tkt_cuda_wish *wish);
+
+/* For a profiler that waits: initialises CUPTI, before the program instantiates graphs that a later
+ * window records, and gives it back at once if possible. Does nothing until the program has
+ * initialised the driver, which is not Takt's to do, and returns false: ask again later. Waits for
+ * 5 s at most. Hold no lock. */
+bool tkt_cuda_look_ahead(void);
 
 /* True if this process uses CUDA: libcuda or libcudart is loaded, or the executable or one of its
  * libraries contains device code. */

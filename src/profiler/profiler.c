@@ -149,6 +149,13 @@ static void print_and_keep(takt_profiler *profiler)
 
 /* ---- The public functions -------------------------------------------------------------------- */
 
+/* The program may make its graphs while the profiler waits. Asks less and less often. */
+static void look_ahead(takt_profiler *profiler)
+{
+    if ((profiler->step & (profiler->step - 1)) == 0)
+        profiler->must_look_ahead = profiler->action == TAKT_ACTION_NONE && !tkt_cuda_look_ahead();
+}
+
 static takt_status begin(takt_profiler *profiler)
 {
     tkt_options_hold_directory(&profiler->options);
@@ -174,8 +181,10 @@ static takt_status begin(takt_profiler *profiler)
         &(tkt_run_change){.kind = TKT_RUN_BEGINS, .simulated_seconds = simulated_seconds});
     profiler->action = TKT_STOPPED;
     tkt_profiler_go_to(profiler, takt_schedule_action(&profiler->options.given.schedule, 0), 0);
-    if (profiler->action == TAKT_ACTION_NONE && tkt_wants_devices(&profiler->options.given))
-        tkt_session_look_ahead();
+    profiler->must_look_ahead =
+        profiler->action == TAKT_ACTION_NONE && tkt_wants_devices(&profiler->options.given);
+    if (profiler->must_look_ahead)
+        look_ahead(profiler);
     synchronize(profiler);
     begin_range(profiler);
     profiler->step_begin = tkt_ticks();
@@ -216,6 +225,8 @@ static void step(takt_profiler *profiler)
         tkt_profiler_go_to(profiler, next, now);
     else
         profiler->action = next;
+    if (profiler->must_look_ahead)
+        look_ahead(profiler);
     bool is_any = profiler->kept || tkt_worker_has_done(&profiler->worker);
     bool was_delivered = is_any && deliver(profiler);
     begin_range(profiler);

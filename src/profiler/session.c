@@ -17,7 +17,6 @@
 static tkt_mutex session_lock = TKT_MUTEX_INIT;
 static tkt_window *windows;   /* lock */
 static uint32_t memory_holds; /* lock */
-static bool is_ahead;         /* lock; see tkt_session_look_ahead() */
 
 /* ---- The union of requests ------------------------------------------------------------------- */
 
@@ -75,7 +74,7 @@ static void apply_wishes(void)
  * devices until it is closed, because the activities it launched have to arrive. */
 static tkt_cuda_wish unite_devices(uint64_t *ring_until, bool *is_summed)
 {
-    tkt_cuda_wish all = {.is_on = false, .memory = memory_holds > 0, .is_ahead = is_ahead};
+    tkt_cuda_wish all = {.is_on = false, .memory = memory_holds > 0};
     uint64_t needed = UINT64_MAX;
     bool has_ring = false, is_kept = false, flies = is_flying();
     for (const tkt_window *w = windows; w; w = w->next) {
@@ -97,8 +96,7 @@ static tkt_cuda_wish unite_devices(uint64_t *ring_until, bool *is_summed)
 static bool is_equal(const tkt_cuda_wish *a, const tkt_cuda_wish *b)
 {
     return a->is_on == b->is_on && a->is_graph_whole == b->is_graph_whole &&
-           a->memory == b->memory && a->is_ahead == b->is_ahead && a->filter == b->filter &&
-           a->max_bytes == b->max_bytes;
+           a->memory == b->memory && a->filter == b->filter && a->max_bytes == b->max_bytes;
 }
 
 /* Skips the collector if the request is unchanged: a timer inside a profiler's window does not wait
@@ -124,14 +122,6 @@ static void switch_devices(void)
     if (wish.generation > held)
         held = wish.generation;
     tkt_mutex_unlock(&session_lock);
-}
-
-void tkt_session_look_ahead(void)
-{
-    tkt_mutex_lock(&session_lock);
-    is_ahead = true;
-    tkt_mutex_unlock(&session_lock);
-    switch_devices();
 }
 
 void tkt_session_hold_memory(bool is_held)

@@ -91,9 +91,6 @@ void tkt_window_close(tkt_window *window);
  * keeps the totals right. This starts with the first window that uses devices. Hold no lock. */
 void tkt_session_hold_memory(bool is_held);
 
-/* Initialises CUPTI, before the program instantiates graphs that a later window records. */
-void tkt_session_look_ahead(void);
-
 /* True if no other window uses devices or waits for their work. */
 bool tkt_session_is_alone(const tkt_window *window);
 

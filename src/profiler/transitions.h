@@ -19,7 +19,8 @@ struct takt_profiler {
     uint64_t step_begin; /* ticks */
     tkt_clock_fit fit;
     bool holds_memory;
-    bool is_captured; /* another tool was told to record these steps */
+    bool must_look_ahead; /* once CUDA's driver is initialised, see tkt_cuda_look_ahead() */
+    bool is_captured;     /* another tool was told to record these steps */
     bool has_range;   /* `range` is the NVTX range of the current step */
     tkt_nvtx_open range;
     tkt_window *window;    /* of the warm-up or the recording */

@@ -1,5 +1,6 @@
-/* A profiler that waits initialises CUPTI, for graphs that the program makes meanwhile, and gives
- * it back to other tools; from releases of which only the first session is right it keeps it. */
+/* A profiler that waits initialises CUPTI once the program has initialised the driver, for graphs
+ * that it makes meanwhile, and gives it back to other tools; from releases of which only the first
+ * session is right it keeps it. */
 #include "simgpu/driver.h"
 #include "simgpu/profiled.h"
 
@@ -18,8 +19,11 @@ static int set_up(void **state)
 {
     CUcontext context;
     (void)state;
-    use_devices(getenv("TEST_ONE_SESSION") ? "cupti.version=130001" : "cupti.version=130101",
-                &context, 1, &module);
+    if (getenv("TEST_LATE_DRIVER"))
+        use_stand_in("cupti.version=130101");
+    else
+        use_devices(getenv("TEST_ONE_SESSION") ? "cupti.version=130001" : "cupti.version=130101",
+                    &context, 1, &module);
     return 0;
 }
 
@@ -56,11 +60,16 @@ static takt_profiler *start_waiting(uint32_t activities)
                                 .background = TAKT_OFF});
 }
 
-static void step(takt_profiler *profiler)
+static void launch(void)
 {
     CUfunction function;
     check(cuModuleGetFunction(&function, module, "k"));
     check(cuLaunchKernel(function, 1, 1, 1, 64, 1, 1, 0, NULL, NULL, NULL));
+}
+
+static void step(takt_profiler *profiler)
+{
+    launch();
     assert_int_equal(takt_profiler_step(profiler), TAKT_OK);
 }
 
@@ -83,20 +92,72 @@ TEST(a_waiting_profiler_initialises_cupti)
         assert_int_equal(loss((takt_loss)i), 0);
 }
 
-/* In a process of its own, since the stand-in has one release at a time. */
-TEST(of_releases_with_one_session_it_stays_the_first)
+static int wait_for_child(pid_t child)
 {
     int status;
-    if (getenv("TEST_ONE_SESSION"))
-        return;
+    assert_int_equal(waitpid(child, &status, 0), child);
+    return status;
+}
+
+/* Runs this program anew with that variable. */
+static void run_with(const char *variable)
+{
     pid_t child = fork();
     if (child == 0) {
-        setenv("TEST_ONE_SESSION", "1", 1);
+        setenv(variable, "1", 1);
         execl("/proc/self/exe", "test_waiting", (char *)NULL);
         _exit(127);
     }
-    assert_int_equal(waitpid(child, &status, 0), child);
-    assert_int_equal(status, 0);
+    assert_int_equal(wait_for_child(child), 0);
 }
 
-TEST_MAIN(set_up, NULL)
+TEST(of_releases_with_one_session_it_stays_the_first)
+{
+    run_with("TEST_ONE_SESSION");
+}
+
+TEST(the_driver_is_the_programs_to_initialise)
+{
+    run_with("TEST_LATE_DRIVER");
+}
+
+/* In the process of the test before. */
+TEST(until_the_driver_is_initialised_cupti_is_left_alone_and_children_record)
+{
+    CUcontext context;
+    takt_profiler *profiler = start_waiting(0);
+    assert_int_equal(take_cupti(), -1);
+    assert_int_equal(takt_profiler_step(profiler), TAKT_OK);
+    assert_int_equal(take_cupti(), -1);
+    takt_profiler_destroy(profiler);
+    pid_t child = fork();
+    if (child == 0) {
+        profiler = start_profiler((takt_profiler_options){.background = TAKT_OFF});
+        check(cuInit(0));
+        check(cuDevicePrimaryCtxRetain(&context, 0));
+        check(cuCtxSetCurrent(context));
+        check(cuModuleLoadData(&module, "none"));
+        launch();
+        stop_profiler(profiler);
+        exit(takt_trace_count(last_trace, TAKT_TRACE_ACTIVITIES) == 1 ? 0 : 1);
+    }
+    assert_int_equal(wait_for_child(child), 0);
+    profiler = start_waiting(0);
+    assert_int_equal(take_cupti(), -1);
+    check(cuInit(0));
+    assert_int_equal(takt_profiler_step(profiler), TAKT_OK);
+    assert_int_equal(take_cupti(), 0);
+    takt_profiler_destroy(profiler);
+}
+
+/* Each in a process of its own: the stand-in has one release at a time, and one driver. */
+int main(void)
+{
+    if (getenv("TEST_LATE_DRIVER"))
+        cmocka_set_test_filter("until_*");
+    else if (getenv("TEST_ONE_SESSION"))
+        cmocka_set_test_filter("*cupti");
+    else
+        cmocka_set_skip_filter("until_*");
+    return run_all_tests(set_up, NULL);
+}
