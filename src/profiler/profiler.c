@@ -109,7 +109,7 @@ static void adopt(takt_profiler *profiler, tkt_cycle *cycle)
     }
 }
 
-static void hand_over(takt_profiler *profiler, tkt_cycle *cycle)
+__attribute__((cold)) static void hand_over(takt_profiler *profiler, tkt_cycle *cycle)
 {
     tkt_cycle_deliver(cycle);
     tkt_profiler_note(profiler, cycle->status);
@@ -117,7 +117,7 @@ static void hand_over(takt_profiler *profiler, tkt_cycle *cycle)
 }
 
 /* Delivers the cycles that the worker has finished. True if there was any. */
-static bool deliver(takt_profiler *profiler)
+__attribute__((cold)) static bool deliver(takt_profiler *profiler)
 {
     bool was_any = false;
     for (tkt_cycle *cycle; (cycle = profiler->kept) != NULL;) {
@@ -369,7 +369,8 @@ __attribute__((cold)) void tkt_profiler_save_at_exit(takt_profiler *profiler, bo
 
 /* ---- Making and freeing ---------------------------------------------------------------------- */
 
-takt_status takt_profiler_create(const takt_profiler_options *options, takt_profiler **out)
+__attribute__((cold)) takt_status takt_profiler_create(const takt_profiler_options *options,
+                                                       takt_profiler **out)
 {
     if (!options || !out)
         return TAKT_BAD_ARGUMENT;

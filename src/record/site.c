@@ -111,7 +111,7 @@ static uint64_t hash_site(const takt_site *site)
 }
 
 /* The number of the category. All that come too late share the last one. */
-static uint32_t category_index(const char *name)
+__attribute__((cold)) static uint32_t category_index(const char *name)
 {
     if (!name || !*name)
         return 0;
@@ -193,7 +193,7 @@ static bool has_room(uint64_t bytes, size_t size)
     return false;
 }
 
-static uint32_t add_site(const takt_site *site)
+__attribute__((cold)) static uint32_t add_site(const takt_site *site)
 {
     tkt_site *copy = tkt_arena_alloc(&registry_memory, sizeof *copy);
     if (!copy)
