@@ -17,16 +17,28 @@
 #define GROWTH_BYTES    (1024 * 1024)
 #define GROWTH_SHARE    0.01
 
+static bool is_of_main(const tkt_scope_total *scope)
+{
+    return scope->threads == 1 && scope->main_ns > 0;
+}
+
+/* Of the main thread alone if that works for half of the recording: another one may be in a scope
+ * while it sleeps. */
 const tkt_scope_total *tkt_hottest_scope(const takt_trace *trace, const tkt_scopes *scopes)
 {
-    const tkt_scope_total *hottest = NULL;
+    const tkt_scope_total *hottest = NULL, *of_main = NULL;
+    uint64_t main_ns = 0;
     for (size_t i = 0; i < scopes->count; i++) {
         const tkt_scope_total *scope = &scopes->items[i];
-        bool is_hotter = !hottest || tkt_working_ns(scope) > tkt_working_ns(hottest);
-        if (is_hotter && !tkt_scope_waits_for_threads(trace, scope))
-            hottest = scope;
+        uint64_t ns = tkt_working_ns(scope);
+        if (tkt_scope_waits_for_threads(trace, scope))
+            continue;
+        main_ns += is_of_main(scope) ? ns : 0;
+        hottest = !hottest || ns > tkt_working_ns(hottest) ? scope : hottest;
+        if (is_of_main(scope) && (!of_main || ns > tkt_working_ns(of_main)))
+            of_main = scope;
     }
-    return hottest;
+    return main_ns >= tkt_wall_ns(&trace->facts) / 2 ? of_main : hottest;
 }
 
 /* ======== The recording ======== */

@@ -34,6 +34,7 @@ typedef struct grouping {
     tkt_scopes *scopes;
     bool all;
     event_choice events;
+    bool has_threads;
     tkt_map by_name;    /* key -> index + 1 */
     uint32_t *group_of; /* by node, or TKT_NO_GROUP */
     uint32_t *open;     /* by group: how many of its nodes are open in the walk */
@@ -160,11 +161,13 @@ static takt_status add_events(grouping *g)
         const uint64_t *place = tkt_map_get(&g->by_name, key_of(g, i));
         of_site[i] = place ? (uint32_t)*place - 1 : TKT_NO_GROUP;
     }
-    takt_status status =
-        tkt_scopes_add_events(trace, &(tkt_groups){of_site, NULL}, g->events == ALL_EVENTS, scopes);
+    takt_status status = TAKT_OK;
+    if (g->events != NO_EVENTS)
+        status = tkt_scopes_add_events(trace, &(tkt_groups){of_site, NULL}, g->events == ALL_EVENTS,
+                                       scopes);
     for (size_t i = 0; i < scopes->count; i++)
         scopes->items[i].device_self_ns = scopes->items[i].device_total_ns = 0;
-    if (status == TAKT_OK && g->events == ALL_EVENTS)
+    if (status == TAKT_OK && g->has_threads)
         status = tkt_threads_spread(trace, of_site, scopes);
     tkt_free(of_site);
     return status;
@@ -184,7 +187,7 @@ static void drop_unused(tkt_scopes *scopes)
 static takt_status group_nodes(grouping *g)
 {
     takt_status status = add_nodes(g);
-    if (status == TAKT_OK && g->events != NO_EVENTS)
+    if (status == TAKT_OK && (g->events != NO_EVENTS || g->has_threads))
         status = add_events(g);
     if (status != TAKT_OK)
         return status;
@@ -211,6 +214,17 @@ static takt_status group_by_name(grouping *g)
     return status;
 }
 
+/* True if several threads have scopes. */
+static bool has_threads(const takt_trace *trace)
+{
+    size_t count = trace->fold.threads.count;
+    for (size_t i = 0; i < trace->tracks.count && trace->facts.has_spans; i++) {
+        const tkt_track *track = &trace->tracks.items[i];
+        count += track->kind == TAKT_TRACK_THREAD && track->spans.count > 0;
+    }
+    return count > 1;
+}
+
 static takt_status scopes_of(const takt_trace *trace, bool all, event_choice events,
                              tkt_scopes *out)
 {
@@ -219,7 +233,8 @@ static takt_status scopes_of(const takt_trace *trace, bool all, event_choice eve
                   .fold = tkt_trace_fold(trace),
                   .scopes = &scopes,
                   .all = all,
-                  .events = events};
+                  .events = events,
+                  .has_threads = events == ALL_EVENTS || has_threads(trace)};
     takt_status status = g.fold ? group_by_name(&g) : TAKT_NO_MEMORY;
     if (status != TAKT_OK) {
         tkt_scopes_fini(&scopes);

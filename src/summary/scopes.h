@@ -37,10 +37,11 @@ typedef struct tkt_scope_total {
     int64_t     host_bytes;
     int64_t     device_self_bytes;
     int64_t     device_bytes;
-    uint64_t    thread_min_ns; /* total time of one thread, over those that called it; this and the
-                                * next three: by name */
+    uint64_t thread_min_ns; /* total time of one thread, over those that called it; this and the
+                             * next four: by name */
     uint64_t    thread_max_ns;
     uint64_t    thread_sum_ns;
+    uint64_t main_ns;    /* total time on the main thread */
     uint32_t    threads; /* number of threads that called it */
 } tkt_scope_total;
 
@@ -61,7 +62,8 @@ takt_status tkt_scopes_by_name(const takt_trace *trace, bool all, tkt_scopes *ou
 /* Like tkt_scopes_by_name(), without busy times and without `all`. */
 takt_status tkt_scopes_memory(const takt_trace *trace, tkt_scopes *out);
 
-/* Like tkt_scopes_memory(), without bytes of memory; reads no single activity or event. */
+/* Like tkt_scopes_memory(), without bytes of memory; reads no single activity or event. With one
+ * thread both leave out the times by thread. */
 takt_status tkt_scopes_sums(const takt_trace *trace, tkt_scopes *out);
 
 /* Fills `out` by name and recorded arguments. TAKT_NO_SPANS, TAKT_NO_MEMORY. */

@@ -387,7 +387,7 @@ typedef struct share {
     bool has_calls;
 } share;
 
-static void add_share(tkt_scope_total *total, const share *of_thread)
+static void add_share(tkt_scope_total *total, const share *of_thread, bool is_main)
 {
     uint64_t ns = of_thread->ns;
     if (!of_thread->has_calls)
@@ -396,7 +396,14 @@ static void add_share(tkt_scope_total *total, const share *of_thread)
         total->threads == 0 || ns < total->thread_min_ns ? ns : total->thread_min_ns;
     total->thread_max_ns = ns > total->thread_max_ns ? ns : total->thread_max_ns;
     total->thread_sum_ns += ns;
+    total->main_ns += is_main ? ns : 0;
     total->threads++;
+}
+
+static void add_shares(tkt_scopes *scopes, const share *shares, bool is_main)
+{
+    for (size_t group = 0; group < scopes->count; group++)
+        add_share(&scopes->items[group], &shares[group], is_main);
 }
 
 /* Sets groups[n] to the group of node n, or to TKT_NO_GROUP inside another node of the group. */
@@ -447,8 +454,7 @@ static takt_status spread_folded(const takt_trace *trace, const uint32_t *of_sit
             if (group != TKT_NO_GROUP)
                 shares[group] = (share){shares[group].ns + from->total_ns, 0, true};
         }
-        for (size_t group = 0; group < scopes->count; group++)
-            add_share(&scopes->items[group], &shares[group]);
+        add_shares(scopes, shares, fold->threads.items[i].thread_id == trace->facts.process_id);
     }
     if (groups && calls)
         leave_out_partial(fold, groups, calls, scopes);
@@ -479,8 +485,7 @@ takt_status tkt_threads_spread(const takt_trace *trace, const uint32_t *of_site,
             shares[group] =
                 (share){shares[group].ns + span->end_ns - span->begin_ns, span->end_ns, true};
         }
-        for (size_t group = 0; group < scopes->count; group++)
-            add_share(&scopes->items[group], &shares[group]);
+        add_shares(scopes, shares, track->thread_id == trace->facts.process_id);
     }
     tkt_free(shares);
     return status;

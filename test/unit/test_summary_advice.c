@@ -109,6 +109,27 @@ TEST(waiting_for_working_threads_is_not_the_headline)
     }
 }
 
+/* Main works for half of the time, or a little less; a thread in the background sleeps in a scope.
+ */
+TEST(a_background_thread_is_not_the_headline_while_main_works)
+{
+    for (uint64_t less_ns = 0; less_ns <= 1000; less_ns += 1000) {
+        takt_trace *trace = build_begin(2000000);
+        uint32_t track = build_track(trace, "main"), writer = build_track(trace, "writer");
+        trace->facts.process_id = trace->tracks.items[track].thread_id;
+        build_span(trace, track, build_site(trace, "solve"), TKT_NO_SPAN, 1000000,
+                   1400000 - less_ns);
+        build_span(trace, track, build_site(trace, "move"), TKT_NO_SPAN, 1500000, 1600000);
+        build_span(trace, writer, build_site(trace, "write later"), TKT_NO_SPAN, 1000000, 2000000);
+        build_end(trace);
+        assert_headline(trace, less_ns == 0 ? "The bottleneck is solve: 26.67% of the self CPU "
+                                              "time, 400.000us in 1 call."
+                                            : "The bottleneck is write later: 66.71% of the self "
+                                              "CPU time, 1.000ms in 1 call.");
+        takt_trace_release(trace);
+    }
+}
+
 /* Calls beyond the limit of paths are a loss of a summary, not small calls of one scope. */
 TEST(other_paths_are_counted_and_no_scope)
 {
