@@ -240,12 +240,16 @@ static void print_report(tkt_cycle *cycle, const char *text, const tkt_report_ou
     share_options(cycle, out, &request.options);
     takt_status status =
         tkt_report_part(cycle->trace, request.name, &request.options, &out->sink);
+    if (status == TAKT_BAD_ARGUMENT) {
+        tkt_log(TAKT_LOG_WARNING, "cycle %u: the report '%s' has no column '%s' to sort by",
+                cycle->number, request.name, request.sort);
+        tkt_cycle_note(cycle, status);
+        request.options.sort = NULL;
+        status = tkt_report_part(cycle->trace, request.name, &request.options, &out->sink);
+    }
     if (status == TAKT_OK)
         status = out->sink.write(out->sink.user, "\n", 1);
-    if (status == TAKT_BAD_ARGUMENT)
-        tkt_log(TAKT_LOG_WARNING, "cycle %u: no report '%s': it has no column '%s' to sort by",
-                cycle->number, request.name, request.sort);
-    else if (status != TAKT_OK)
+    if (status != TAKT_OK)
         tkt_log(TAKT_LOG_WARNING, "cycle %u: no report '%s': %s", cycle->number, request.name,
                 tkt_report_place_why(cycle->reports, status, &error));
     tkt_cycle_note(cycle, status);
