@@ -419,7 +419,7 @@ static size_t reach(const char *word)
     return length < 4 ? 1 : length < 9 ? 2 : length <= 64 ? 3 : 0;
 }
 
-__attribute__((cold)) const char *tkt_nearest_word(const char *word, const char *const *words)
+__attribute__((cold)) static const char *similar_word(const char *word, const char *const *words)
 {
     const char *nearest = NULL;
     size_t best = reach(word);
@@ -433,4 +433,24 @@ __attribute__((cold)) const char *tkt_nearest_word(const char *word, const char 
         }
     }
     return nearest;
+}
+
+/* Of several there is none. */
+static const char *only_longer_word(const char *word, const char *const *words)
+{
+    const char *longer = NULL;
+    for (; *words; words++) {
+        if (!tkt_begins_with(*words, word))
+            continue;
+        if (longer)
+            return NULL;
+        longer = *words;
+    }
+    return longer;
+}
+
+__attribute__((cold)) const char *tkt_nearest_word(const char *word, const char *const *words)
+{
+    const char *similar = similar_word(word, words);
+    return similar || strlen(word) < 3 ? similar : only_longer_word(word, words);
 }

@@ -56,7 +56,8 @@ bool tkt_text_switch(const char *text, bool *out);
  * more than `limit`. Unequal words of over 255 bytes give `limit` + 1, too. */
 size_t tkt_edit_distance(const char *a, const char *b, size_t limit);
 
-/* Returns the word of `words` (ends with NULL) that `word` probably means, or NULL. */
+/* Returns the word of `words` (ends with NULL) that `word` probably means, a misspelling or the
+ * beginning of it, or NULL. */
 const char *tkt_nearest_word(const char *word, const char *const *words);
 
 #endif

@@ -244,8 +244,8 @@ static takt_status set_word(tkt_config_state *state, char *word, takt_error *err
 {
     tkt_config_problem problem;
     char *equals = strchr(word, '=');
-    if (!equals)
-        return refuse(error, "expected key=value, got", word);
+    if (!equals || equals == word)
+        return refuse(error, "expected key=value without blanks, got", word);
     *equals = '\0';
     const tkt_config_key *key = tkt_config_find(word);
     if (!key)

@@ -329,4 +329,17 @@ TEST(long_words_are_equal_or_far_apart)
     assert_int_equal(tkt_edit_distance("a", b, SIZE_MAX - 1), 255);
 }
 
+TEST(a_misspelling_or_a_beginning_suggests_a_word)
+{
+    const char *const words[] = {"directory", "max_memory", "max_trace_size", "wait", NULL};
+    assert_string_equal(tkt_nearest_word("diretcory", words), "directory");
+    assert_string_equal(tkt_nearest_word("dir", words), "directory");
+    assert_string_equal(tkt_nearest_word("max_mem", words), "max_memory");
+    assert_string_equal(tkt_nearest_word("wiat", words), "wait");
+    assert_null(tkt_nearest_word("max", words)); /* of two */
+    assert_null(tkt_nearest_word("di", words));
+    assert_null(tkt_nearest_word("", words));
+    assert_null(tkt_nearest_word("something else", words));
+}
+
 TEST_MAIN(NULL, NULL)

@@ -198,8 +198,10 @@ TEST_WITH(wrong_options_are_errors, NULL, clear_environment)
         const char *options;
         const char *message;
     } cases[] = {
-        {"profiling.wait", "TAKT_OPTIONS: expected key=value, got 'profiling.wait'"},
-        {"profiling.wait=1 =2", "TAKT_OPTIONS: unknown key ''"},
+        {"profiling.wait", "TAKT_OPTIONS: expected key=value without blanks, got 'profiling.wait'"},
+        {"profiling.wait=1 =2", "TAKT_OPTIONS: expected key=value without blanks, got '=2'"},
+        {"output.dir=x",
+         "TAKT_OPTIONS: unknown key 'output.dir'; did you mean 'output.directory'?"},
         {"profiling.wiat=2",
          "TAKT_OPTIONS: unknown key 'profiling.wiat'; did you mean 'profiling.wait'?"},
         {"profiling.wait=",
