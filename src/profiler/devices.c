@@ -290,6 +290,8 @@ takt_status tkt_devices_settle(tkt_device_part *part, const tkt_join *join,
     takt_status status = s.has_spans ? tkt_arrivals_init(&s.arrivals, trace, &mine) : TAKT_OK;
     if (status != TAKT_OK)
         return status;
+    s.arrivals.calls = how->calls;
+    s.arrivals.call_count = how->call_count;
     out->is_settled = tkt_cuda_settle(
         &(tkt_settling){.synchronize = how->synchronize,
                         .wants_rest = has_bodies() || (s.has_spans && has_allocations(trace)),
@@ -299,6 +301,7 @@ takt_status tkt_devices_settle(tkt_device_part *part, const tkt_join *join,
                         .user = &s});
     has_all_arrived(&s);
     out->has_strays = s.arrivals.strays != 0;
+    out->is_call_under_way = s.arrivals.has_call;
     if (s.has_spans)
         tkt_arrivals_fini(&s.arrivals);
     if (part->fold)

@@ -19,7 +19,9 @@
 /* From an ended window to its trace: the content of the logs, the activities of devices, and the
  * facts of the recording. */
 
-#define MOST_RESEALING_NS UINT64_C(500000000)
+#define RESEALING_MS  500u /* for calls that may not exist */
+#define MOST_PAUSE_MS 256u
+#define MOST_CALLS    256u
 
 #define EVENT_RESOLUTION_NS 500 /* cudaEventElapsedTime(): about half a microsecond */
 
@@ -169,16 +171,23 @@ static tkt_join join_of_window(const tkt_window *window)
     };
 }
 
+static uint32_t wait_ms(const tkt_window *window)
+{
+    return window->wish.device_wait_ms ? window->wish.device_wait_ms : TKT_DEVICE_WAIT_MS;
+}
+
 /* Seals the records so far, and waits for the work that they launched. Without spans the folds have
  * the launches, and are sealed afterwards. */
 static takt_status seal_and_settle(tkt_window *window, takt_trace **trace, tkt_device_end *end)
 {
     const tkt_join join = join_of_window(window);
+    uint32_t calls[MOST_CALLS];
     const tkt_device_wait how = {
         .synchronize = !window->wish.no_synchronize,
-        .timeout_ms =
-            window->wish.device_wait_ms ? window->wish.device_wait_ms : TKT_DEVICE_WAIT_MS,
+        .timeout_ms = wait_ms(window),
         .window = window,
+        .calls = calls,
+        .call_count = tkt_log_calls_under_way(calls, MOST_CALLS),
     };
     bool is_folded = window->devices.fold != NULL;
     takt_status status = is_folded && !join.filter ? TAKT_OK : seal_logs(window, trace);
@@ -191,19 +200,27 @@ static takt_status seal_and_settle(tkt_window *window, takt_trace **trace, tkt_d
     return seal_logs(window, trace);
 }
 
+static uint64_t resealing_ns(const tkt_window *window, const tkt_device_end *end)
+{
+    bool waits = end->is_call_under_way && !window->wish.no_synchronize;
+    uint32_t ms = waits && wait_ms(window) > RESEALING_MS ? wait_ms(window) : RESEALING_MS;
+    return ms * UINT64_C(1000000);
+}
+
 /* Calls that were under way when the window ended reach the logs when they return, and their
- * activities may arrive before. The logs are then sealed again, for a limited time, since a call
- * may block. */
+ * activities may arrive before. The logs are then sealed again: for as long as the window waits for
+ * devices if such a call is known, otherwise for a short time, since the call may not exist. */
 static takt_status seal_settled(tkt_window *window, takt_trace **out, bool *is_settled)
 {
     tkt_device_end end = {.is_settled = true};
     takt_trace *trace = NULL;
     takt_status status = seal_and_settle(window, &trace, &end);
-    uint64_t until_ns = takt_now_ns() + MOST_RESEALING_NS;
-    for (uint32_t pause_ms = 1;
-         status == TAKT_OK && end.has_strays && !window->devices.fold && takt_now_ns() < until_ns;
-         pause_ms *= 2) {
+    uint64_t begin_ns = takt_now_ns();
+    uint32_t pause_ms = 1;
+    while (status == TAKT_OK && end.has_strays && !window->devices.fold &&
+           takt_now_ns() - begin_ns < resealing_ns(window, &end)) {
         tkt_thread_pause_ms(pause_ms);
+        pause_ms = pause_ms < MOST_PAUSE_MS ? 2 * pause_ms : pause_ms;
         takt_trace_release(trace);
         trace = NULL;
         status = seal_and_settle(window, &trace, &end);
@@ -252,9 +269,7 @@ static void warn_instances(void)
  * for. */
 static takt_status fill_phases(const tkt_window *window, takt_trace *trace)
 {
-    uint32_t wait_ms =
-        window->wish.device_wait_ms ? window->wish.device_wait_ms : TKT_DEVICE_WAIT_MS;
-    tkt_timers_settle(window->wish.no_synchronize ? 0 : wait_ms);
+    tkt_timers_settle(window->wish.no_synchronize ? 0 : wait_ms(window));
     const tkt_phase_window what = {
         .begin_ns = tkt_clock_ns(&window->fit, window->begin_ticks),
         .end_ns = tkt_clock_ns(&window->fit, window->end_ticks),

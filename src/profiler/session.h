@@ -135,6 +135,8 @@ typedef struct tkt_device_wait {
     bool              synchronize; /* if false, only activities that have arrived count */
     uint32_t          timeout_ms;
     const tkt_window *window; /* the window that ends */
+    const uint32_t *calls;    /* ids of the calls that were under way before the logs were sealed */
+    size_t call_count;
 } tkt_device_wait;
 
 typedef struct tkt_device_end {
@@ -142,6 +144,7 @@ typedef struct tkt_device_end {
                       * lost */
     bool has_strays; /* some activities belong to calls that were not recorded yet when the trace
                       * was sealed */
+    bool is_call_under_way; /* at least one of these calls was then */
 } tkt_device_end;
 
 /* Waits until all activities launched in `trace`, the sealed window, have arrived in the store.

@@ -292,6 +292,10 @@ static inline tkt_thread_log *tkt_log_next(const tkt_thread_log *log)
     return __atomic_load_n(&log->next, __ATOMIC_ACQUIRE);
 }
 
+/* Finds the calls into devices' libraries that threads are in, and writes their correlation ids to
+ * `out`, at most `most`. Returns how many. They reach the logs when they return. */
+size_t tkt_log_calls_under_way(uint32_t *out, size_t most);
+
 /* ---- For readers ----------------------------------------------------------------------------- */
 
 typedef struct tkt_log_part {

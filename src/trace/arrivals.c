@@ -71,15 +71,22 @@ void tkt_arrivals_fini(tkt_arrivals *arrivals)
     *arrivals = (tkt_arrivals){0};
 }
 
+static void note_stray(tkt_arrivals *a, uint32_t id)
+{
+    if (!id || !tkt_is_call_within(id, a->what->first_correlation, a->what->last_correlation) ||
+        tkt_call_is_late(a->trace, id))
+        return;
+    a->strays++;
+    for (size_t i = 0; i < a->call_count; i++)
+        a->has_call |= a->calls[i] == id;
+}
+
 static void note_arrival(tkt_arrivals *a, const tkt_store *store,
                          const tkt_stored_activity *activity)
 {
     uint32_t call = tkt_call_of_stored(&a->index, a->trace, store, activity);
     if (call == TKT_NO_CALL) {
-        a->strays += activity->correlation &&
-                     tkt_is_call_within(activity->correlation, a->what->first_correlation,
-                                        a->what->last_correlation) &&
-                     !tkt_call_is_late(a->trace, activity->correlation);
+        note_stray(a, activity->correlation);
         return;
     }
     a->missing -= a->launches[call] && a->counts[call] == 0;

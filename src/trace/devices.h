@@ -322,6 +322,9 @@ typedef struct tkt_arrivals {
     uint32_t         *graphs;     /* by call: the graph that it launched; 0: none */
     uint64_t          missing;    /* launches without an activity */
     uint64_t          strays;     /* activities of the window whose calls are not in the trace */
+    const uint32_t   *calls;      /* for the caller to set, as the next: ids of calls to look for */
+    size_t            call_count;
+    bool              has_call;   /* a stray belongs to one of them */
 } tkt_arrivals; /* starts as {0} */
 
 /* `trace` and `what` must stay valid until fini. TAKT_NO_MEMORY. */

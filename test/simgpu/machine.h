@@ -50,6 +50,10 @@ SIM_API int sim_enter_launch(sim_call *call, sim_function_id function, const voi
                              const sim_function *kernel);
 SIM_API int sim_leave(sim_call *call, int status);
 
+/* Sets what a thread does when a call has delivered what it caused, before it tells the sink that
+ * it returns; NULL: nothing. */
+SIM_API void sim_before_return(void (*act)(const sim_call *call));
+
 /* cuInit(): loads CUDA_INJECTION64_PATH the first time. SIM_NO_DEVICE without devices. */
 SIM_API int sim_initialise(void);
 

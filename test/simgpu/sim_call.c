@@ -169,9 +169,19 @@ int sim_enter(sim_call *call, sim_function_id function, const void *params)
     return sim_enter_launch(call, function, params, NULL);
 }
 
+static void (*_Atomic before_return)(const sim_call *call);
+
+void sim_before_return(void (*act)(const sim_call *call))
+{
+    atomic_store(&before_return, act);
+}
+
 int sim_leave(sim_call *call, int status)
 {
     sim_tell();
+    void (*act)(const sim_call *call) = atomic_load_explicit(&before_return, memory_order_relaxed);
+    if (act)
+        act(call);
     int error = status && status != SIM_NOT_READY ? 0 : sim_error(call->function);
     status = error ? error : status;
     const sim_context *context = sim_context_get();

@@ -2,6 +2,7 @@
  * longer than anybody waits, many threads. Whatever happens, launches = activities + losses. */
 #include "simgpu/driver.h"
 #include "simgpu/profiled.h"
+#include "simgpu/machine.h"
 #include "simgpu/sim.h"
 
 #include "trace/model.h"
@@ -409,6 +410,47 @@ TEST_WITH(many_threads_lose_nothing, NULL, settle)
     stop_profiler(profiler);
     stop_launchers(MOST_THREADS);
     assert_in_range(launches(), MOST_THREADS, 10000000);
+    assert_no_losses();
+    assert_balance();
+}
+
+/* In a thread that has no processor for a second and a half as its launch returns. The window ends
+ * meanwhile. */
+static __thread bool is_slow;
+static atomic_bool is_launched;
+
+static void return_slowly(const sim_call *call)
+{
+    if (!is_slow || call->outer)
+        return;
+    is_slow = false;
+    atomic_store(&is_launched, true);
+    pause_us(1500000);
+}
+
+static void *launch_slowly(void *unused)
+{
+    (void)unused;
+    check(cuCtxSetCurrent(contexts[0]));
+    TAKT_SCOPE("step");
+    launch(kernel, NULL);
+    is_slow = true;
+    launch(kernel, NULL);
+    return NULL;
+}
+
+TEST_WITH(launches_that_return_late_are_waited_for, NULL, settle)
+{
+    pthread_t thread;
+    sim_before_return(return_slowly);
+    takt_profiler *profiler = start_profiler((takt_profiler_options){.background = TAKT_OFF});
+    assert_int_equal(pthread_create(&thread, NULL, launch_slowly, NULL), 0);
+    while (!atomic_load(&is_launched))
+        pause_us(1000);
+    stop_profiler(profiler);
+    pthread_join(thread, NULL);
+    sim_before_return(NULL);
+    assert_int_equal(takt_trace_count(last_trace, TAKT_TRACE_ACTIVITIES), 2);
     assert_no_losses();
     assert_balance();
 }
