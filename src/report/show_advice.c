@@ -342,10 +342,13 @@ static bool is_less_than_a_wait(const tkt_scopes *scopes, const tkt_scope_total 
 
 /* "The bottleneck is the host: cuda:0 was busy for only 17.50% of the wall time, and ..." */
 static void head_host(tkt_document *document, const tkt_advice_basis *basis,
-                      const tkt_device_use *use, const tkt_scope_total *scope)
+                      const tkt_device_use *use, const tkt_hottest *hottest)
 {
     char name[TKT_NAME_SIZE], share[TKT_VALUE_SIZE], time[TKT_VALUE_SIZE], busy[TKT_VALUE_SIZE];
-    double part = tkt_share(tkt_working_ns(scope), basis->scopes->self_ns);
+    const tkt_scope_total *scope = hottest->scope;
+    const char *whose = hottest->is_of_main ? "main thread's " : "";
+    double part = tkt_share(tkt_working_ns(scope), hottest->self_ns);
+    bool is_hot = part >= HOT_SHARE;
     uint64_t wall_ns = tkt_wall_ns(&document->trace->facts);
     unsigned long long calls = scope->calls;
     tkt_text_name(name, scope->name);
@@ -356,18 +359,18 @@ static void head_host(tkt_document *document, const tkt_advice_basis *basis,
     if (use)
         tkt_document_set_headline(
             document,
-            "The bottleneck is the host: %s was busy for only %s of the wall time%s%s%s%s%s.",
-            tkt_trace_text(document->trace, use->device), busy, part >= HOT_SHARE ? ", and " : "",
-            part >= HOT_SHARE ? name : "", part >= HOT_SHARE ? " takes " : "",
-            part >= HOT_SHARE ? share : "", part >= HOT_SHARE ? " of the self CPU time" : "");
-    else if (part >= HOT_SHARE)
+            "The bottleneck is the host: %s was busy for only %s of the wall time%s%s%s%s%s%s%s.",
+            tkt_trace_text(document->trace, use->device), busy, is_hot ? ", and " : "",
+            is_hot ? name : "", is_hot ? " takes " : "", is_hot ? share : "",
+            is_hot ? " of the " : "", is_hot ? whose : "", is_hot ? "self CPU time" : "");
+    else if (is_hot)
         tkt_document_set_headline(
-            document, "The bottleneck is %s: %s of the self CPU time, %s in %llu call%s.", name,
-            share, time, calls, calls == 1 ? "" : "s");
+            document, "The bottleneck is %s: %s of the %sself CPU time, %s in %llu call%s.", name,
+            share, whose, time, calls, calls == 1 ? "" : "s");
     else
         tkt_document_set_headline(
-            document, "No scope stands out%s: %s takes most, %s of the self CPU time.",
-            is_less_than_a_wait(basis->scopes, scope) ? " beside waits" : "", name, share);
+            document, "No scope stands out%s: %s takes most, %s of the %sself CPU time.",
+            is_less_than_a_wait(basis->scopes, scope) ? " beside waits" : "", name, share, whose);
 }
 
 static const tkt_device_use *busiest_of(const takt_trace *trace, const tkt_device_uses *uses)
@@ -384,7 +387,7 @@ static void set_headline(tkt_document *document, const tkt_advice_basis *basis,
                          const tkt_advice *first)
 {
     const tkt_device_use *use = busiest_of(document->trace, basis->uses);
-    const tkt_scope_total *scope = tkt_hottest_scope(document->trace, basis->scopes);
+    const tkt_hottest hottest = tkt_hottest_scope(document->trace, basis->scopes);
     uint64_t wall_ns = tkt_wall_ns(&document->trace->facts);
     wording w;
     if (!tkt_advice_is_possible(document->trace) || wall_ns == 0)
@@ -398,9 +401,9 @@ static void set_headline(tkt_document *document, const tkt_advice_basis *basis,
                                   w.lasted, wall);
     } else if (use && tkt_share(use->busy_ns, wall_ns) >= BUSY_SHARE) {
         head_device(document, basis, use);
-    } else if (scope && basis->scopes->self_ns > 0) {
+    } else if (hottest.scope && basis->scopes->self_ns > 0) {
         bool is_known = use && use->busy_ns > 0 && tkt_device_idle_is_known(document->trace);
-        head_host(document, basis, is_known ? use : NULL, scope);
+        head_host(document, basis, is_known ? use : NULL, &hottest);
     }
 }
 

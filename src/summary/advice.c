@@ -22,23 +22,29 @@ static bool is_of_main(const tkt_scope_total *scope)
     return scope->threads == 1 && scope->main_ns > 0;
 }
 
-/* Of the main thread alone if that works for half of the recording: another one may be in a scope
- * while it sleeps. */
-const tkt_scope_total *tkt_hottest_scope(const takt_trace *trace, const tkt_scopes *scopes)
+static bool is_hotter(const tkt_scope_total *scope, const tkt_scope_total *than)
 {
-    const tkt_scope_total *hottest = NULL, *of_main = NULL;
-    uint64_t main_ns = 0;
+    return !than || tkt_working_ns(scope) > tkt_working_ns(than);
+}
+
+tkt_hottest tkt_hottest_scope(const takt_trace *trace, const tkt_scopes *scopes)
+{
+    tkt_hottest all = {.self_ns = scopes->self_ns}, of_main = {.is_of_main = true};
+    uint64_t working_ns = 0;
     for (size_t i = 0; i < scopes->count; i++) {
         const tkt_scope_total *scope = &scopes->items[i];
-        uint64_t ns = tkt_working_ns(scope);
-        if (tkt_scope_waits_for_threads(trace, scope))
+        bool waits = tkt_scope_waits_for_threads(trace, scope);
+        if (!waits && is_hotter(scope, all.scope))
+            all.scope = scope;
+        if (!is_of_main(scope))
             continue;
-        main_ns += is_of_main(scope) ? ns : 0;
-        hottest = !hottest || ns > tkt_working_ns(hottest) ? scope : hottest;
-        if (is_of_main(scope) && (!of_main || ns > tkt_working_ns(of_main)))
-            of_main = scope;
+        of_main.self_ns += scope->self_ns;
+        working_ns += waits ? 0 : tkt_working_ns(scope);
+        if (!waits && is_hotter(scope, of_main.scope))
+            of_main.scope = scope;
     }
-    return main_ns >= tkt_wall_ns(&trace->facts) / 2 ? of_main : hottest;
+    bool works = of_main.scope && working_ns >= tkt_wall_ns(&trace->facts) / 2;
+    return works && of_main.scope != all.scope ? of_main : all;
 }
 
 /* ======== The recording ======== */

@@ -91,8 +91,14 @@ takt_status tkt_advice_of(const takt_trace *trace, const tkt_advice_basis *basis
 bool tkt_advice_is_possible(const takt_trace *trace);
 
 /* The scope with the most self time, apart from waits for devices, and from scopes in which several
- * threads wait: they compute nothing. NULL: there is none. */
-const tkt_scope_total *tkt_hottest_scope(const takt_trace *trace, const tkt_scopes *scopes);
+ * threads wait: they compute nothing. */
+typedef struct tkt_hottest {
+    const tkt_scope_total *scope; /* NULL: there is none */
+    uint64_t self_ns;             /* of all scopes, or of the main thread's */
+    bool is_of_main; /* scopes of other threads were left out: while the main thread works, they
+                      * may sleep */
+} tkt_hottest;
+tkt_hottest tkt_hottest_scope(const takt_trace *trace, const tkt_scopes *scopes);
 
 static inline uint64_t tkt_working_ns(const tkt_scope_total *scope)
 {
