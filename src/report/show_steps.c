@@ -82,7 +82,8 @@ static void fill_device_cells(tkt_cell *cells, const takt_trace *trace, const tk
 takt_status tkt_show_steps_table(tkt_document *document, const tkt_device_uses *uses)
 {
     const takt_trace *trace = document->trace;
-    const tkt_step_figures figures[] = {tkt_steps_recorded(trace), tkt_steps_all(trace)};
+    tkt_step_figures figures[2];
+    tkt_steps_both(trace, &figures[0], &figures[1]);
     static const char *const names[] = {"recorded", "all"};
     tkt_column wanted[COLUMNS];
     uint8_t from[COLUMNS];

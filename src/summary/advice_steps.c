@@ -163,9 +163,11 @@ static slow_steps find_slow(const takt_trace *trace, uint64_t median_ns)
  * is the extra time of the slowest 1 % of as many steps as were recorded. */
 static bool advise_uneven(const tkt_advising *a, tkt_advice *out)
 {
+    uint64_t count = a->trace->all_steps.stats.count;
+    if (count < LEAST_UNEVEN || count <= a->trace->steps.count)
+        return false;
     tkt_step_figures steps = tkt_steps_all(a->trace);
-    if (steps.count < LEAST_UNEVEN || steps.count <= a->trace->steps.count ||
-        steps.median_ns == 0 || steps.p99_ns < 2 * steps.median_ns)
+    if (steps.median_ns == 0 || steps.p99_ns < 2 * steps.median_ns)
         return false;
     *out = (tkt_advice){.kind = TKT_ADVICE_UNEVEN,
                         .time_ns = steps.p99_ns,

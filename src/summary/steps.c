@@ -1,56 +1,87 @@
 /* Figures of the steps.
  *
- * A quantile of the recorded steps is found byte by byte, most significant byte first. Each pass
+ * Quantiles of the recorded steps are found byte by byte, most significant byte first. Each pass
  * counts the next byte of all durations that share the bytes found so far; the counts tell which
- * byte holds the wanted rank. Eight passes are enough for any number of steps, without memory. */
+ * byte holds the wanted rank. A pass for each byte of the longest duration is enough for any number
+ * of steps, without memory. */
 #include "summary/steps.h"
+
+#include <string.h>
 
 static uint64_t step_ns(const tkt_step *step)
 {
     return step->end_ns - step->begin_ns;
 }
 
-/* Counts the byte at `shift` of all durations whose higher bytes equal those of `prefix`. */
-static void count_bytes(const takt_trace *trace, uint64_t prefix, uint32_t shift,
-                        uint64_t counts[256])
+static uint64_t longest_ns(const takt_trace *trace)
 {
+    uint64_t longest = 0;
     for (size_t i = 0; i < trace->steps.count; i++) {
         uint64_t duration_ns = step_ns(&trace->steps.items[i]);
-        if (shift == 56 || (duration_ns ^ prefix) >> (shift + 8) == 0)
-            counts[duration_ns >> shift & 0xFF]++;
+        longest = duration_ns > longest ? duration_ns : longest;
+    }
+    return longest;
+}
+
+typedef struct wanted_rank {
+    uint64_t rank; /* counted from 0; among the durations that begin with the bytes of `ns` */
+    uint64_t ns;   /* the bytes found so far */
+    uint64_t counts[256]; /* of these durations, by the next byte */
+} wanted_rank;
+
+static void count_bytes(const takt_trace *trace, uint32_t shift, wanted_rank wanted[2])
+{
+    memset(wanted[0].counts, 0, sizeof wanted[0].counts);
+    memset(wanted[1].counts, 0, sizeof wanted[1].counts);
+    for (size_t i = 0; i < trace->steps.count; i++) {
+        uint64_t duration_ns = step_ns(&trace->steps.items[i]);
+        for (int k = 0; k < 2; k++)
+            wanted[k].counts[duration_ns >> shift & 0xFF] +=
+                (duration_ns ^ wanted[k].ns) >> shift >> 8 == 0;
     }
 }
 
-/* Returns the duration of this rank, counted from 0. `rank` is less than the number of steps. */
-static uint64_t step_of_rank(const takt_trace *trace, uint64_t rank)
+/* Finds the durations of both ranks, which are less than the number of steps. */
+static void find_ranks(const takt_trace *trace, wanted_rank wanted[2])
 {
-    uint64_t value = 0;
-    for (uint32_t shift = 64; shift > 0;) {
+    uint64_t longest = longest_ns(trace);
+    uint32_t shift = 0;
+    while (shift < 64 && longest >> shift != 0)
+        shift += 8;
+    while (shift > 0) {
         shift -= 8;
-        uint64_t counts[256] = {0};
-        count_bytes(trace, value, shift, counts);
-        uint64_t byte = 0;
-        for (; rank >= counts[byte]; byte++)
-            rank -= counts[byte];
-        value |= byte << shift;
+        count_bytes(trace, shift, wanted);
+        for (int k = 0; k < 2; k++) {
+            uint64_t byte = 0;
+            for (; wanted[k].rank >= wanted[k].counts[byte]; byte++)
+                wanted[k].rank -= wanted[k].counts[byte];
+            wanted[k].ns |= byte << shift;
+        }
     }
-    return value;
 }
 
-static uint64_t median_ns(const takt_trace *trace)
+/* Returns the duration of the rank before `rank`, whose duration is `next_ns`. */
+static uint64_t step_before(const takt_trace *trace, uint64_t rank, uint64_t next_ns)
 {
-    uint64_t count = trace->steps.count;
-    uint64_t upper = step_of_rank(trace, count / 2);
-    if (count % 2 == 1)
-        return upper;
-    uint64_t lower = step_of_rank(trace, count / 2 - 1);
-    return lower + (upper - lower + 1) / 2;
+    uint64_t shorter = 0, longest = 0;
+    for (size_t i = 0; i < trace->steps.count; i++) {
+        uint64_t duration_ns = step_ns(&trace->steps.items[i]);
+        shorter += duration_ns < next_ns;
+        if (duration_ns < next_ns && duration_ns > longest)
+            longest = duration_ns;
+    }
+    return shorter == rank ? longest : next_ns;
 }
 
 static void add_exact(const takt_trace *trace, tkt_step_figures *figures)
 {
-    figures->median_ns = median_ns(trace);
-    figures->p99_ns = step_of_rank(trace, (trace->steps.count * 99 + 99) / 100 - 1);
+    uint64_t count = trace->steps.count;
+    wanted_rank wanted[] = {{.rank = count / 2}, {.rank = (count * 99 + 99) / 100 - 1}};
+    find_ranks(trace, wanted);
+    uint64_t upper = wanted[0].ns;
+    uint64_t lower = count % 2 == 0 ? step_before(trace, count / 2, upper) : upper;
+    figures->median_ns = lower + (upper - lower + 1) / 2;
+    figures->p99_ns = wanted[1].ns;
 }
 
 /* Fills the mean, the extremes and the rates. */
@@ -82,18 +113,33 @@ tkt_step_figures tkt_steps_recorded(const takt_trace *trace)
     return figures;
 }
 
-tkt_step_figures tkt_steps_all(const takt_trace *trace)
+/* `recorded` may be NULL. */
+static tkt_step_figures figures_of_all(const takt_trace *trace, const tkt_step_figures *recorded)
 {
     tkt_step_figures figures = {0};
     const tkt_all_steps *steps = &trace->all_steps;
     if (steps->stats.count == 0)
         return figures;
     add_rates(trace, &steps->stats, &figures);
-    if (tkt_steps_are_exact(trace)) {
+    if (!tkt_steps_are_exact(trace)) {
+        figures.median_ns = tkt_stats_median(&steps->stats, &steps->histogram);
+        figures.p99_ns = tkt_stats_quantile(&steps->stats, &steps->histogram, 0.99);
+    } else if (recorded) {
+        figures.median_ns = recorded->median_ns;
+        figures.p99_ns = recorded->p99_ns;
+    } else {
         add_exact(trace, &figures);
-        return figures;
     }
-    figures.median_ns = tkt_stats_median(&steps->stats, &steps->histogram);
-    figures.p99_ns = tkt_stats_quantile(&steps->stats, &steps->histogram, 0.99);
     return figures;
+}
+
+tkt_step_figures tkt_steps_all(const takt_trace *trace)
+{
+    return figures_of_all(trace, NULL);
+}
+
+void tkt_steps_both(const takt_trace *trace, tkt_step_figures *recorded, tkt_step_figures *all)
+{
+    *recorded = tkt_steps_recorded(trace);
+    *all = figures_of_all(trace, recorded);
 }
