@@ -115,7 +115,8 @@ typedef struct takt_activity {
  * for its groups: takt_kernel_label("(.*)_cuda_kernel_adjoint", "adjoint kernel \\1"). The first
  * matching rule applies. Kernels already seen keep their names. Kernels of NVIDIA Warp need no
  * rule: Takt calls them "forward kernel NAME" and "backward kernel NAME". Both strings are copied.
- * Any thread. TAKT_BAD_ARGUMENT if `pattern` is not a valid expression. */
+ * Any thread. TAKT_BAD_ARGUMENT if `pattern` is not a valid expression; TAKT_BAD_STATE in a forked
+ * child that records nothing. */
 TAKT_API takt_status takt_kernel_label(const char *pattern, const char *label);
 
 /* Counts kernels whose name matches `pattern` as builtin, in addition to those of cuBLAS, cuDNN,

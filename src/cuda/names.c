@@ -380,6 +380,8 @@ static takt_status add_rule(const char *pattern, const char *label)
 {
     if (!pattern || !*pattern || (label && !*label))
         return TAKT_BAD_ARGUMENT;
+    if (tkt_process_is_disabled()) /* a forked child, in which nobody may unlock it */
+        return TAKT_BAD_STATE;
     tkt_mutex_lock(&lock);
     takt_status status = add_locked(pattern, label);
     tkt_mutex_unlock(&lock);

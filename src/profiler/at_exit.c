@@ -42,18 +42,36 @@ static void count_recorders(void)
     __atomic_store_n(&recorders, (uint32_t)running.count, __ATOMIC_RELAXED);
 }
 
-/* Returns the latest running profiler, NULL if none is left. Saving happens without the lock, since
- * it calls the program's log hook; a profiler taken here cannot be destroyed meanwhile. */
-static takt_profiler *take_last(bool *is_inside)
+#define LONGEST_WAIT_MS 10000u /* exit() waits for a thread inside step or stop */
+
+/* Takes the latest running profiler out of the list, NULL if there is none. False if another thread
+ * is inside it and `gives_up` is not set. A profiler taken here cannot be destroyed meanwhile. */
+static bool try_last(takt_profiler **taken, bool *is_inside, bool gives_up)
 {
-    takt_profiler *taken = NULL;
     tkt_mutex_lock(&lock);
-    while (!taken && running.count > 0) {
-        takt_profiler *last = running.items[--running.count];
-        taken = tkt_profiler_take_at_exit(last, is_inside) ? last : NULL;
-    }
+    takt_profiler *last = running.count ? running.items[running.count - 1] : NULL;
+    bool is_taken = last && tkt_profiler_take_at_exit(last, is_inside);
+    running.count -= is_taken || (last && gives_up);
     count_recorders();
     tkt_mutex_unlock(&lock);
+    *taken = is_taken ? last : NULL;
+    return is_taken || !last;
+}
+
+/* Returns the latest running profiler, NULL if none is left. Waits, logs and saves without the
+ * lock: these may call the program. */
+static takt_profiler *take_last(bool *is_inside)
+{
+    takt_profiler *taken;
+    for (uint32_t ms = 0; !try_last(&taken, is_inside, ms == LONGEST_WAIT_MS); ms++) {
+        if (ms < LONGEST_WAIT_MS) {
+            tkt_thread_pause_ms(1);
+            continue;
+        }
+        tkt_log(TAKT_LOG_ERROR, "the program ends while another thread is inside a function of its "
+                                "profiler: the recording is lost");
+        ms = 0;
+    }
     return taken;
 }
 

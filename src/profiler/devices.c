@@ -222,7 +222,7 @@ void tkt_devices_take(tkt_device_part *part)
 static tkt_join join_of(const tkt_device_part *part, const tkt_join *join)
 {
     tkt_join mine = *join;
-    mine.position = part->position;
+    mine.position = __atomic_load_n(&part->position, __ATOMIC_RELAXED);
     mine.first_correlation = tkt_devices_first_correlation(part);
     mine.last_correlation = tkt_devices_last_correlation(part);
     return mine;

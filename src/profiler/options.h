@@ -52,8 +52,8 @@ void tkt_exit_forget(takt_profiler *profiler);
 /* Makes exit() save all profilers before it runs the handlers registered so far. Works once. */
 void tkt_exit_save_earlier(void);
 
-/* profiler.c: locks other threads out of the profiler from now on. False, with a message in the
- * log, if one of them is inside and does not leave. *is_inside: exit() was called from on_trace. */
+/* profiler.c: locks other threads out of the profiler from now on. False if one of them is inside.
+ * *is_inside: exit() was called from on_trace. */
 bool tkt_profiler_take_at_exit(takt_profiler *profiler, bool *is_inside);
 
 /* profiler.c: saves the recording and prints reports. Does not call on_trace, since its data may be

@@ -11,8 +11,6 @@
 #include <math.h>
 #include <stdio.h>
 
-#define LONGEST_WAIT_MS 10000u /* exit() waits for a thread inside step or stop */
-
 /* ---- One thread at a time -------------------------------------------------------------------- */
 
 /* exit() may be called while another thread steps: then only one of the two may enter. Inside
@@ -338,16 +336,9 @@ __attribute__((cold)) takt_status takt_profiler_stop(takt_profiler *profiler)
 bool tkt_profiler_take_at_exit(takt_profiler *profiler, bool *is_inside)
 {
     uintptr_t before;
-    for (uint32_t ms = 0; !enter(profiler, &before); ms++) {
-        if (ms == LONGEST_WAIT_MS) {
-            tkt_log(TAKT_LOG_ERROR, "the program ends while another thread is inside a "
-                                    "function of its profiler: the recording is lost");
-            return false;
-        }
-        tkt_thread_pause_ms(1);
-    }
-    *is_inside = before != 0;
-    return true;
+    bool is_entered = enter(profiler, &before);
+    *is_inside = is_entered && before != 0;
+    return is_entered;
 }
 
 __attribute__((cold)) void tkt_profiler_save_at_exit(takt_profiler *profiler, bool is_inside)

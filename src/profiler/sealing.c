@@ -146,10 +146,11 @@ takt_status tkt_window_describe(const tkt_window *window, takt_trace *trace)
     return TAKT_OK;
 }
 
-/* Seals the content of the logs. */
-static takt_status seal_logs(const tkt_window *window, takt_trace **out)
+/* Seals the content of the logs from `begin_ticks` on. */
+static takt_status seal_logs(const tkt_window *window, uint64_t begin_ticks, takt_trace **out)
 {
     tkt_seal_window request = tkt_window_bounds(window, true);
+    request.begin_ticks = begin_ticks;
     if (window->devices.is_on)
         request.last_correlation = tkt_devices_last_correlation(&window->devices);
     request.with_spans = (window->wish.modes & TKT_KEEP) != 0;
@@ -160,12 +161,12 @@ static takt_status seal_logs(const tkt_window *window, takt_trace **out)
     return tkt_seal(&request, out);
 }
 
-static tkt_join join_of_window(const tkt_window *window)
+static tkt_join join_from(const tkt_window *window, uint64_t begin_ticks)
 {
     return (tkt_join){
         .filter = window->wish.modes & TKT_KEEP ? window->wish.devices : 0,
         .whole_graphs = window->wish.whole_graphs && (window->wish.modes & TKT_KEEP),
-        .begin_ticks = window->begin_ticks,
+        .begin_ticks = begin_ticks,
         .end_ticks = window->end_ticks,
         .fit = window->fit,
     };
@@ -178,9 +179,10 @@ static uint32_t wait_ms(const tkt_window *window)
 
 /* Seals the records so far, and waits for the work that they launched. Without spans the folds have
  * the launches, and are sealed afterwards. */
-static takt_status seal_and_settle(tkt_window *window, takt_trace **trace, tkt_device_end *end)
+static takt_status seal_and_settle(tkt_window *window, uint64_t begin_ticks, takt_trace **trace,
+                                   tkt_device_end *end)
 {
-    const tkt_join join = join_of_window(window);
+    const tkt_join join = join_from(window, begin_ticks);
     uint32_t calls[MOST_CALLS];
     const tkt_device_wait how = {
         .synchronize = !window->wish.no_synchronize,
@@ -190,14 +192,15 @@ static takt_status seal_and_settle(tkt_window *window, takt_trace **trace, tkt_d
         .call_count = tkt_log_calls_under_way(calls, MOST_CALLS),
     };
     bool is_folded = window->devices.fold != NULL;
-    takt_status status = is_folded && !join.filter ? TAKT_OK : seal_logs(window, trace);
+    takt_status status =
+        is_folded && !join.filter ? TAKT_OK : seal_logs(window, begin_ticks, trace);
     if (status == TAKT_OK)
         status = tkt_devices_settle(&window->devices, &join, &how, *trace, end);
     if (!is_folded || status != TAKT_OK)
         return status;
     takt_trace_release(*trace);
     *trace = NULL;
-    return seal_logs(window, trace);
+    return seal_logs(window, begin_ticks, trace);
 }
 
 static uint64_t resealing_ns(const tkt_window *window, const tkt_device_end *end)
@@ -210,11 +213,12 @@ static uint64_t resealing_ns(const tkt_window *window, const tkt_device_end *end
 /* Calls that were under way when the window ended reach the logs when they return, and their
  * activities may arrive before. The logs are then sealed again: for as long as the window waits for
  * devices if such a call is known, otherwise for a short time, since the call may not exist. */
-static takt_status seal_settled(tkt_window *window, takt_trace **out, bool *is_settled)
+static takt_status seal_settled(tkt_window *window, uint64_t begin_ticks, takt_trace **out,
+                                bool *is_settled)
 {
     tkt_device_end end = {.is_settled = true};
     takt_trace *trace = NULL;
-    takt_status status = seal_and_settle(window, &trace, &end);
+    takt_status status = seal_and_settle(window, begin_ticks, &trace, &end);
     uint64_t begin_ns = takt_now_ns();
     uint32_t pause_ms = 1;
     while (status == TAKT_OK && end.has_strays && !window->devices.fold &&
@@ -223,7 +227,7 @@ static takt_status seal_settled(tkt_window *window, takt_trace **out, bool *is_s
         pause_ms = pause_ms < MOST_PAUSE_MS ? 2 * pause_ms : pause_ms;
         takt_trace_release(trace);
         trace = NULL;
-        status = seal_and_settle(window, &trace, &end);
+        status = seal_and_settle(window, begin_ticks, &trace, &end);
     }
     if (status != TAKT_OK) {
         takt_trace_release(trace);
@@ -289,14 +293,14 @@ takt_status tkt_window_seal(tkt_window *window, takt_trace **out)
     warn_instances();
     bool is_settled;
     takt_trace *trace;
-    takt_status status = seal_settled(window, &trace, &is_settled);
+    takt_status status = seal_settled(window, window->begin_ticks, &trace, &is_settled);
     if (status != TAKT_OK)
         return status;
     status = tkt_window_describe(window, trace);
     fill_facts(window, trace);
     if (status == TAKT_OK)
         status = fill_memory(window, trace);
-    const tkt_join join = join_of_window(window);
+    const tkt_join join = join_from(window, window->begin_ticks);
     if (status == TAKT_OK)
         status = tkt_devices_fill(&window->devices, &join, is_settled, trace);
     if (status == TAKT_OK)
@@ -322,10 +326,7 @@ takt_status tkt_window_settle(tkt_window *window, bool *is_settled)
     takt_trace *rest;
     if (tkt_process_is_disabled())
         return TAKT_BAD_STATE;
-    uint64_t begin_ticks = window->begin_ticks;
-    window->begin_ticks = window->kept_ticks;
-    takt_status status = seal_settled(window, &rest, is_settled);
-    window->begin_ticks = begin_ticks;
+    takt_status status = seal_settled(window, window->kept_ticks, &rest, is_settled);
     if (status == TAKT_OK)
         takt_trace_release(rest);
     return status;
@@ -359,7 +360,7 @@ static takt_status take_snapshot(tkt_window *window, takt_trace **out)
     tkt_mutex_lock(&window->devices.rounds);
     takt_status status = copy_folds(window);
     if (status == TAKT_OK)
-        status = seal_logs(window, out);
+        status = seal_logs(window, window->begin_ticks, out);
     if (status == TAKT_OK)
         tkt_devices_progress(&window->devices, (*out)->losses);
     tkt_mutex_unlock(&window->devices.rounds);

@@ -83,8 +83,9 @@ static tkt_cuda_wish unite_devices(uint64_t *ring_until, bool *is_summed)
         tkt_devices_unite(&all, &w->wish);
         is_kept = is_kept || (w->wish.modes & TKT_KEEP);
         has_ring = has_ring || (w->wish.modes & TKT_RING);
-        if (is_needed(w, flies) && w->devices.position < needed)
-            needed = w->devices.position;
+        uint64_t position = tkt_window_position(w);
+        if (is_needed(w, flies) && position < needed)
+            needed = position;
     }
     if (all.max_bytes == 0)
         all.max_bytes = TKT_DEFAULT_MAX_BYTES;

@@ -298,7 +298,8 @@ static device_work fill_device_times(takt_timed *result, const struct tkt_timed 
     const uint64_t *losses = trace->losses;
     device_work work = {.precision = state->options.precision,
                         .is_known = losses[TAKT_LOSS_INCOMPLETE] == 0 &&
-                                    losses[TAKT_LOSS_DEVICE_DROPPED] == 0};
+                                    losses[TAKT_LOSS_DEVICE_DROPPED] == 0 &&
+                                    losses[TAKT_LOSS_BAD_TIME] == 0};
     size_t count = state->rounds.count;
     double *ns = count ? tkt_alloc_zeroed(count * sizeof *ns) : NULL;
     for (size_t i = 0; ns && i < trace->activities.count; i++) {

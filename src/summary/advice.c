@@ -140,8 +140,10 @@ static size_t add_losses(const takt_trace *trace, tkt_advice *out)
 /* True if the other advice is about the time outside of all scopes and says so. */
 static bool is_about_uncovered(const tkt_advice *advice)
 {
+    bool is_of_steps = advice->kind == TKT_ADVICE_OUTLIER || advice->kind == TKT_ADVICE_FIRST ||
+                       advice->kind == TKT_ADVICE_SLOW_STEPS;
     return (advice->kind == TKT_ADVICE_IDLE && !advice->name && advice->other > 0) ||
-           (advice->kind == TKT_ADVICE_OUTLIER && !advice->name && advice->grew_ns > 0);
+           (is_of_steps && !advice->name && advice->grew_ns > 0);
 }
 
 /* True if earlier advice explains the same time. */

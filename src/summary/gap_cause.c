@@ -50,11 +50,12 @@ uint32_t tkt_wait_first(const tkt_wait_lists *lists, uint32_t context, uint32_t 
     return first ? (uint32_t)*first : 0;
 }
 
-/* Ids of calls increase across the whole process, so no clocks have to be compared. */
+/* Ids of calls tell the order across the whole process, so no clocks have to be compared. */
 bool tkt_wait_pass(const tkt_wait_lists *lists, uint32_t *wait, const tkt_activity *activity)
 {
     bool has_passed = false;
-    while (*wait && lists->trace->waits.items[*wait - 1].correlation < activity->correlation) {
+    while (*wait && tkt_is_later_call(activity->correlation,
+                                      lists->trace->waits.items[*wait - 1].correlation)) {
         has_passed = true;
         *wait = lists->next[*wait - 1];
     }

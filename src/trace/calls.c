@@ -149,7 +149,9 @@ static int compare_records(const void *a, const void *b)
     const tkt_stored_record *x = a, *y = b;
     if (x->event != y->event)
         return x->event < y->event ? -1 : 1;
-    return x->correlation < y->correlation ? -1 : x->correlation > y->correlation;
+    return x->correlation == y->correlation                    ? 0
+           : tkt_is_later_call(x->correlation, y->correlation) ? 1
+                                                               : -1;
 }
 
 takt_status tkt_records_init(tkt_records *records, const tkt_store *store)

@@ -127,6 +127,12 @@ static void assert_waits(takt_trace *trace, double wait, double device_wait)
     done(trace, &gaps);
 }
 
+/* As if 1002 came after the largest id. */
+static uint32_t wrapped(uint32_t correlation)
+{
+    return correlation == 1002 ? 1 : correlation - 1001 + UINT32_MAX;
+}
+
 /* Correlation ids of calls count up from 1001. */
 static void streams_wait_for_the_events_they_were_told_to(void **state)
 {
@@ -146,6 +152,12 @@ static void streams_wait_for_the_events_they_were_told_to(void **state)
         launch(trace, US(0), US(1), 7, US(10), US(100))->correlation = 1001;
         launch(trace, US(2), US(3), 7, US(200), US(1000))->correlation = 1002;
         stream_waits(trace, cases[i].stream, cases[i].kind, cases[i].correlation);
+        assert_waits(trace, cases[i].wait, cases[i].wait);
+
+        trace = begin();
+        launch(trace, US(0), US(1), 7, US(10), US(100))->correlation = wrapped(1001);
+        launch(trace, US(2), US(3), 7, US(200), US(1000))->correlation = wrapped(1002);
+        stream_waits(trace, cases[i].stream, cases[i].kind, wrapped(cases[i].correlation));
         assert_waits(trace, cases[i].wait, cases[i].wait);
     }
 }

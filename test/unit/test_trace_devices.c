@@ -875,6 +875,25 @@ TEST(what_there_is_no_memory_to_add_up_is_counted)
     tkt_store_fini(&w.store);
 }
 
+/* Ids of calls wrap around. */
+TEST(waits_find_the_latest_record_before_them)
+{
+    tkt_store store;
+    tkt_records records;
+    const tkt_stored_wait wait = {.event = 77, .correlation = 1};
+    assert_int_equal(tkt_store_init(&store), TAKT_OK);
+    assert_true(tkt_store_add_wait(&store, &wait));
+    for (uint32_t i = 0; i < 3; i++) {
+        const uint32_t ids[] = {UINT32_MAX - 5, UINT32_MAX, 3};
+        const tkt_stored_record record = {.event = 77, .correlation = ids[i], .stream = i};
+        assert_true(tkt_store_add_record(&store, &record));
+    }
+    assert_int_equal(tkt_records_init(&records, &store), TAKT_OK);
+    assert_int_equal(tkt_records_find(&records, &wait)->stream, 1);
+    tkt_records_fini(&records);
+    tkt_store_fini(&store);
+}
+
 int main(void)
 {
     tkt_clock_fake(fake_clock);
