@@ -149,7 +149,8 @@ static void apply(const tkt_cuda_wish *wish)
         connect();
     if (backend_now() == TKT_BACKEND_CUPTI && !tkt_tracing_switch(wish, reason))
         set_status(TKT_BACKEND_EVENTS, reason);
-    tkt_marks_switch(wish->is_on && backend_now() == TKT_BACKEND_EVENTS);
+    if (!tkt_marks_switch(wish->is_on && backend_now() == TKT_BACKEND_EVENTS))
+        set_status(TKT_BACKEND_NONE, "there is no memory to time marked launches");
 }
 
 static void look_ahead(const tkt_cuda_wish *wish)

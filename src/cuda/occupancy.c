@@ -58,14 +58,14 @@ void tkt_occupancy_fill(tkt_shape *shape, const tkt_device *device)
     uint32_t room = device->max_threads_per_multiprocessor / device->warp_size;
     uint32_t warps = (uint32_t)((threads + device->warp_size - 1) / device->warp_size);
     const struct {
-        tkt_limiter limiter;
+        takt_occupancy_limit limiter;
         uint32_t blocks;
     } limits[] = {
         /* Among equal limits the first one is named: with all warps in use nothing else matters. */
-        {TKT_LIMITER_WARPS, room / warps},
-        {TKT_LIMITER_REGISTERS, by_registers(shape, device, warps)},
-        {TKT_LIMITER_SHARED_MEMORY, by_shared_memory(shape, device)},
-        {TKT_LIMITER_BLOCKS, device->max_blocks_per_multiprocessor},
+        {TAKT_LIMIT_WARPS, room / warps},
+        {TAKT_LIMIT_REGISTERS, by_registers(shape, device, warps)},
+        {TAKT_LIMIT_SHARED_MEMORY, by_shared_memory(shape, device)},
+        {TAKT_LIMIT_BLOCKS, device->max_blocks_per_multiprocessor},
     };
     size_t least = 0;
     for (size_t i = 1; i < sizeof limits / sizeof *limits; i++) {

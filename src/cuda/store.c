@@ -153,7 +153,7 @@ bool tkt_store_add(tkt_store *store, const tkt_stored_activity *activity)
     *added = *activity;
     added->correlation = tkt_alias_outer(activity->correlation);
     store->has_nodes |= activity->graph != 0;
-    store->has_bodies |= activity->graph && !activity->correlation;
+    store->has_bodies |= tkt_is_body(activity);
     __atomic_signal_fence(__ATOMIC_RELEASE); /* in a crash-safe file, the count makes the activity
                                               * valid */
     chunk->count++;
@@ -366,10 +366,9 @@ void tkt_store_free_first(tkt_store *store)
 
 void tkt_store_add_pair(tkt_store *store, const tkt_clock_pair *pair, bool is_cupti)
 {
-    const tkt_cuda_clock *clock = &store->clock;
     tkt_cuda_clock_add(&store->clock, pair);
     store->clock.is_cupti = store->clock.is_cupti || is_cupti;
-    note(store, TKT_KEEP_PAIR, clock->is_cupti, pair, sizeof *pair);
+    note(store, TKT_KEEP_PAIR, store->clock.is_cupti, pair, sizeof *pair);
 }
 
 __attribute__((cold)) void tkt_store_keep(const tkt_store_keeper *keeper)

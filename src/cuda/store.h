@@ -49,15 +49,6 @@ typedef struct tkt_device {
  * Shapes are interned, which keeps activities small. Strings are ids in the table of the shape's
  * owner: the store while recording, the trace afterwards. */
 
-/* The resource that limits how many blocks of a kernel fit on a multiprocessor. */
-typedef enum tkt_limiter {
-    TKT_LIMITER_UNKNOWN,
-    TKT_LIMITER_WARPS,
-    TKT_LIMITER_REGISTERS,
-    TKT_LIMITER_SHARED_MEMORY,
-    TKT_LIMITER_BLOCKS
-} tkt_limiter;
-
 /* Compared as bytes, so unused fields and `reserved` must be 0. */
 typedef struct tkt_shape {
     uint64_t bytes;      /* memcpy, memset */
@@ -74,7 +65,7 @@ typedef struct tkt_shape {
     uint32_t local_bytes; /* per thread */
     uint16_t registers;   /* per thread */
     uint16_t occupancy;   /* theoretical, in 1/10000; 0: unknown */
-    uint8_t  limiter;     /* tkt_limiter */
+    uint8_t limiter;      /* takt_occupancy_limit */
     uint8_t  copy_kind;   /* takt_copy_kind */
     uint8_t  source;      /* takt_memory_kind; of a memset 0 */
     uint8_t  target;      /* takt_memory_kind */
@@ -109,8 +100,8 @@ typedef struct tkt_store_keeper {
     void (*note)(tkt_keeper_note kind, uint32_t number, const void *data, size_t size);
 } tkt_store_keeper;
 
-/* Sets the keeper of the process's store and passes it all strings, shapes and clock pairs so far;
- * NULL removes it. Takes the lock. */
+/* Sets the keeper of the process's store, once, and passes it all strings, shapes and clock pairs
+ * so far. Takes the lock. */
 void tkt_store_keep(const tkt_store_keeper *keeper);
 
 /* ======== The store ======== */
@@ -129,6 +120,13 @@ typedef struct tkt_stored_activity {
     uint32_t graph; /* executable graph that it is a node of; 0: none. Its shape may lack this
                      * number */
 } tkt_stored_activity;
+
+/* True for what a graph launched on the device itself, see trace/devices.h: it has the graph but
+ * the id of no call. */
+static inline bool tkt_is_body(const tkt_stored_activity *activity)
+{
+    return activity->graph && !activity->correlation;
+}
 
 static inline void tkt_stored_lose(tkt_stored_activity *activity, uint32_t loss)
 {
@@ -269,7 +267,7 @@ typedef struct tkt_store {
     tkt_store_chunk *spare;
     uint64_t         next_sequence;
     bool             has_nodes;  /* an activity was a node of a graph; stays, like the next one */
-    bool             has_bodies; /* one was tkt_is_body(), see trace/devices.h */
+    bool has_bodies;             /* one was tkt_is_body() */
     uint64_t         next_other; /* sequence number of the next memory event, wait or overhead */
     uint64_t         max_bytes; /* limit for all of the store's memory */
     uint64_t         used_bytes;

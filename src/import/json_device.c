@@ -110,7 +110,7 @@ static void take_triple(const imp_json *json, const char *key, uint32_t out[3])
 
 static void read_limiter(const imp_value *name, tkt_shape *shape)
 {
-    for (uint8_t i = TKT_LIMITER_WARPS; i <= TKT_LIMITER_BLOCKS && name->kind; i++)
+    for (uint8_t i = TAKT_LIMIT_WARPS; i <= TAKT_LIMIT_BLOCKS && name->kind; i++)
         if (imp_is(name, tkt_limiter_name(i)))
             shape->limiter = i;
 }

@@ -175,9 +175,6 @@ void tkt_print(const char *format, ...) __attribute__((format(printf, 1, 2)));
  * terminal. */
 uint32_t tkt_print_width(uint32_t given);
 
-/* True if standard output is a terminal and NO_COLOR is not set. */
-bool tkt_print_in_color(void);
-
 /* Where the reports of a cycle go, by output.reports. */
 typedef struct tkt_report_output {
     takt_sink sink;

@@ -78,11 +78,6 @@ static bool has_color(int fd)
     return tkt_terminal_width(fd) > 0 && !tkt_environment("NO_COLOR");
 }
 
-bool tkt_print_in_color(void)
-{
-    return has_color(1);
-}
-
 uint32_t tkt_print_width(uint32_t given)
 {
     return given ? given : tkt_terminal_width(1);

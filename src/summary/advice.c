@@ -43,8 +43,9 @@ tkt_hottest tkt_hottest_scope(const takt_trace *trace, const tkt_scopes *scopes)
         if (!waits && is_hotter(scope, of_main.scope))
             of_main.scope = scope;
     }
+    bool is_of_another = all.scope && all.scope->threads == 1 && all.scope->main_ns == 0;
     bool works = of_main.scope && working_ns >= tkt_wall_ns(&trace->facts) / 2;
-    return works && of_main.scope != all.scope ? of_main : all;
+    return works && is_of_another ? of_main : all;
 }
 
 /* ======== The recording ======== */

@@ -95,8 +95,7 @@ bool tkt_advice_is_possible(const takt_trace *trace);
 typedef struct tkt_hottest {
     const tkt_scope_total *scope; /* NULL: there is none */
     uint64_t self_ns;             /* of all scopes, or of the main thread's */
-    bool is_of_main; /* scopes of other threads were left out: while the main thread works, they
-                      * may sleep */
+    bool is_of_main; /* a single other thread has more, but may sleep while the main thread works */
 } tkt_hottest;
 tkt_hottest tkt_hottest_scope(const takt_trace *trace, const tkt_scopes *scopes);
 

@@ -285,11 +285,6 @@ static takt_status group_by_arguments(grouping *g)
     return status;
 }
 
-takt_status tkt_scopes_by_arguments(const takt_trace *trace, bool all, tkt_scopes *out)
-{
-    return tkt_scopes_by_stack(trace, all, 0, true, out);
-}
-
 takt_status tkt_scopes_by_stack(const takt_trace *trace, bool all, uint32_t frames,
                                 bool by_arguments, tkt_scopes *out)
 {

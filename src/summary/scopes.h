@@ -66,11 +66,8 @@ takt_status tkt_scopes_memory(const takt_trace *trace, tkt_scopes *out);
  * thread both leave out the times by thread. */
 takt_status tkt_scopes_sums(const takt_trace *trace, tkt_scopes *out);
 
-/* Fills `out` by name and recorded arguments. TAKT_NO_SPANS, TAKT_NO_MEMORY. */
-takt_status tkt_scopes_by_arguments(const takt_trace *trace, bool all, tkt_scopes *out);
-
-/* Fills `out` by name, the `frames` innermost frames of call stacks and, if by_arguments,
- * arguments. TAKT_NO_SPANS, TAKT_NO_MEMORY. */
+/* Fills `out` by name, the `frames` innermost frames of call stacks (0: without them) and, if
+ * by_arguments, recorded arguments. TAKT_NO_SPANS, TAKT_NO_MEMORY. */
 takt_status tkt_scopes_by_stack(const takt_trace *trace, bool all, uint32_t frames,
                                 bool by_arguments, tkt_scopes *out);
 

@@ -407,10 +407,6 @@ uint32_t tkt_graph_shape(tkt_graphs *graphs, takt_trace *trace, const tkt_graph_
  * one whose own node was the last to begin before it. Records of bodies come in buffers of their
  * own, often before those of the nodes, so those who cannot wait for all records hold bodies for a
  * second. */
-static inline bool tkt_is_body(const tkt_stored_activity *activity)
-{
-    return activity->graph && !activity->correlation;
-}
 
 /* The earliest known node of a launch. */
 typedef struct tkt_launch_node {

@@ -107,10 +107,10 @@ static cudaOccResult reference(const tkt_shape *shape, const tkt_device *device)
 static unsigned factor_of(uint8_t limiter)
 {
     static const unsigned factors[] = {
-        [TKT_LIMITER_WARPS] = OCC_LIMIT_WARPS,
-        [TKT_LIMITER_REGISTERS] = OCC_LIMIT_REGISTERS,
-        [TKT_LIMITER_SHARED_MEMORY] = OCC_LIMIT_SHARED_MEMORY,
-        [TKT_LIMITER_BLOCKS] = OCC_LIMIT_BLOCKS,
+        [TAKT_LIMIT_WARPS] = OCC_LIMIT_WARPS,
+        [TAKT_LIMIT_REGISTERS] = OCC_LIMIT_REGISTERS,
+        [TAKT_LIMIT_SHARED_MEMORY] = OCC_LIMIT_SHARED_MEMORY,
+        [TAKT_LIMIT_BLOCKS] = OCC_LIMIT_BLOCKS,
     };
     return factors[limiter];
 }

@@ -35,7 +35,7 @@ static void check_shapes(const tkt_store *store)
         check(shape->name < store->strings.count && shape->label < store->strings.count);
         check(store->strings.items[shape->label].size > 0);
         check(shape->filter && (shape->filter & (shape->filter - 1)) == 0);
-        check(shape->occupancy <= 10000 && shape->limiter <= TKT_LIMITER_BLOCKS);
+        check(shape->occupancy <= 10000 && shape->limiter <= TAKT_LIMIT_BLOCKS);
         check(shape->reserved == 0);
     }
 }

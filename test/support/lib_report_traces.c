@@ -40,7 +40,7 @@ static cuda_shapes cuda_add_shapes(takt_trace *trace)
                         .dynamic_shared_bytes = 2048,
                         .registers = 32,
                         .occupancy = 7500,
-                        .limiter = TKT_LIMITER_SHARED_MEMORY};
+                        .limiter = TAKT_LIMIT_SHARED_MEMORY};
     tkt_shape copy = {.filter = TAKT_TIMING_MEMCPY, .bytes = 4000000};
     cuda_shapes shapes = {.kernel = build_shape(trace, &kernel)};
     copy.copy_kind = TAKT_COPY_HTOD;

@@ -47,7 +47,7 @@ static takt_trace *make_devices(void)
                                      .local_bytes = 8,
                                      .registers = 40,
                                      .occupancy = 5000,
-                                     .limiter = TKT_LIMITER_REGISTERS,
+                                     .limiter = TAKT_LIMIT_REGISTERS,
                                      .graph = 3,
                                      .graph_node = UINT64_C(0x300000001)});
     PUSH(&trace->shapes, (tkt_shape){.label = text(trace, "memcpy HtoD"),

@@ -266,9 +266,9 @@ static void occupancy_is_of_the_device_that_ran_it(void **state)
         put32(record_kernel(&buffer, "k", T0, T0 + 1, i), 40, i % 2);
     decode();
     assert_int_equal(shape_at(0)->occupancy, 10000);
-    assert_int_equal(shape_at(0)->limiter, TKT_LIMITER_WARPS);
+    assert_int_equal(shape_at(0)->limiter, TAKT_LIMIT_WARPS);
     assert_int_equal(shape_at(1)->occupancy, 5000);
-    assert_int_equal(shape_at(1)->limiter, TKT_LIMITER_BLOCKS);
+    assert_int_equal(shape_at(1)->limiter, TAKT_LIMIT_BLOCKS);
     assert_int_equal(activity_at(2)->shape, activity_at(0)->shape);
     assert_int_equal(activity_at(3)->shape, activity_at(1)->shape);
 }

@@ -25,18 +25,18 @@ static const char cublas[] = "ampere_fp16_s16816gemm_fp16_128x64_ldg8_nn";
 static const launch launches[] = {
     {"kernel lib::gemm<...>", gemm_float, 1000,
      SHAPE(8, 128, .cluster = {2, 1, 1}, .registers = 64, .static_shared_bytes = 1024,
-           .occupancy = 5000, .limiter = TKT_LIMITER_REGISTERS)},
+           .occupancy = 5000, .limiter = TAKT_LIMIT_REGISTERS)},
     {"kernel lib::gemm<...>", gemm_float, 3000,
      SHAPE(8, 128, .cluster = {2, 1, 1}, .registers = 64, .static_shared_bytes = 1024, .graph = 1,
-           .graph_node = 11, .occupancy = 5000, .limiter = TKT_LIMITER_REGISTERS)},
+           .graph_node = 11, .occupancy = 5000, .limiter = TAKT_LIMIT_REGISTERS)},
     {"kernel lib::gemm<...>", gemm_half, 500,
      SHAPE(9, 128, .cluster = {2, 1, 1}, .registers = 32, .static_shared_bytes = 1024,
-           .occupancy = 10000, .limiter = TKT_LIMITER_WARPS)},
+           .occupancy = 10000, .limiter = TAKT_LIMIT_WARPS)},
     {"builtin kernel ampere_fp16_s16816gemm_fp16_128x64_ldg8_nn", cublas, 700,
      SHAPE(4, 256, .registers = 128, .dynamic_shared_bytes = 49152, .local_bytes = 16,
-           .occupancy = 2500, .limiter = TKT_LIMITER_SHARED_MEMORY)},
+           .occupancy = 2500, .limiter = TAKT_LIMIT_SHARED_MEMORY)},
     {"forward kernel integrate", "integrate_a9fb4286_cuda_kernel_forward(launch_bounds_t, int)",
-     200, SHAPE(1, 32, .registers = 16, .occupancy = 3125, .limiter = TKT_LIMITER_BLOCKS)},
+     200, SHAPE(1, 32, .registers = 16, .occupancy = 3125, .limiter = TAKT_LIMIT_BLOCKS)},
     {"kernel unseen", NULL, 10, {.bytes = 0}},
 };
 
@@ -216,7 +216,7 @@ TEST(launches_may_differ_in_one_thing_alone)
     const tkt_shape one =
         SHAPE(8, 128, .cluster = {2, 1, 1}, .registers = 64, .static_shared_bytes = 1024,
               .dynamic_shared_bytes = 512, .local_bytes = 16, .occupancy = 5000,
-              .limiter = TKT_LIMITER_REGISTERS);
+              .limiter = TAKT_LIMIT_REGISTERS);
     tkt_shape other = one;
     other.grid[2] = 2;
     assert_hides(&one, &other, "grid", "");
@@ -242,7 +242,7 @@ TEST(launches_may_differ_in_one_thing_alone)
     other.occupancy = 5001;
     assert_hides(&one, &other, "occupancy_percent", "limited_by");
     other = one;
-    other.limiter = TKT_LIMITER_WARPS;
+    other.limiter = TAKT_LIMIT_WARPS;
     assert_hides(&one, &other, "occupancy_percent", "limited_by");
 }
 

@@ -205,7 +205,7 @@ static advised advise_of_occupancy(takt_trace *trace, uint16_t occupancy)
                        .grid = {1, 1, 1},
                        .block = {32, 1, 1},
                        .occupancy = occupancy,
-                       .limiter = TKT_LIMITER_REGISTERS};
+                       .limiter = TAKT_LIMIT_REGISTERS};
     uint32_t number = build_shape(trace, &shape);
     add_work(trace, "cuda:0", 1000000, 2000000);
     trace->activities.items[0].shape = number;

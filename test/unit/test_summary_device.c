@@ -126,7 +126,7 @@ static uint64_t all_device_ns(const takt_trace *trace)
 
 static takt_status scopes_of(const takt_trace *trace, bool by_arguments, bool all, tkt_scopes *out)
 {
-    return by_arguments ? tkt_scopes_by_arguments(trace, all, out)
+    return by_arguments ? tkt_scopes_by_stack(trace, all, 0, true, out)
                         : tkt_scopes_by_name(trace, all, out);
 }
 
@@ -540,7 +540,7 @@ static takt_status try_all(const takt_trace *trace)
     takt_status status = tkt_scopes_by_name(trace, true, &scopes);
     tkt_scopes_fini(&scopes);
     if (status == TAKT_OK)
-        status = tkt_scopes_by_arguments(trace, true, &scopes);
+        status = tkt_scopes_by_stack(trace, true, 0, true, &scopes);
     if (status == TAKT_OK)
         status = tkt_tree_of(trace, true, &tree);
     if (status == TAKT_OK)

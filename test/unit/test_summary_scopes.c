@@ -93,7 +93,7 @@ static void assert_both_ways_agree(const takt_trace *trace, bool all)
     tkt_scopes by_name;
     tkt_scopes by_arguments;
     assert_int_equal(tkt_scopes_by_name(trace, all, &by_name), TAKT_OK);
-    assert_int_equal(tkt_scopes_by_arguments(trace, all, &by_arguments), TAKT_OK);
+    assert_int_equal(tkt_scopes_by_stack(trace, all, 0, true, &by_arguments), TAKT_OK);
     assert_int_equal(by_name.count, by_arguments.count);
     assert_int_equal(by_name.self_ns, by_arguments.self_ns);
     for (size_t i = 0; i < by_name.count; i++) {
@@ -134,7 +134,7 @@ TEST(folded_traces_give_the_same_scopes)
         assert_int_equal(a.items[i].self_ns, b.items[i].self_ns);
         assert_int_equal(a.items[i].total_ns, b.items[i].total_ns);
     }
-    assert_int_equal(tkt_scopes_by_arguments(folded, false, &b), TAKT_NO_SPANS);
+    assert_int_equal(tkt_scopes_by_stack(folded, false, 0, true, &b), TAKT_NO_SPANS);
     tkt_scopes_fini(&a);
     tkt_scopes_fini(&b);
     takt_trace_release(full);
@@ -220,7 +220,7 @@ TEST(arguments_are_told_apart_by_key_type_and_value)
 {
     takt_trace *trace = build_arguments();
     tkt_scopes scopes;
-    assert_int_equal(tkt_scopes_by_arguments(trace, false, &scopes), TAKT_OK);
+    assert_int_equal(tkt_scopes_by_stack(trace, false, 0, true, &scopes), TAKT_OK);
     const uint64_t totals[8] = {1 + 256, 2, 4, 8, 16, 32, 64, 128 + 512};
     assert_int_equal(scopes.count, 8);
     for (size_t i = 0; i < 8; i++)
@@ -240,7 +240,7 @@ TEST(declared_work_adds_up)
     }
     for (int way = 0; way < 2; way++) {
         tkt_scopes scopes;
-        assert_int_equal(way ? tkt_scopes_by_arguments(trace, false, &scopes)
+        assert_int_equal(way ? tkt_scopes_by_stack(trace, false, 0, true, &scopes)
                              : tkt_scopes_by_name(trace, false, &scopes),
                          TAKT_OK);
         double flops = 0;
@@ -291,7 +291,7 @@ TEST(without_memory_nothing_is_left_behind)
         for (uint64_t after = 0; status != TAKT_OK; after++) {
             tkt_scopes scopes = {0};
             tkt_alloc_fail(after, UINT64_MAX);
-            status = way ? tkt_scopes_by_arguments(trace, false, &scopes)
+            status = way ? tkt_scopes_by_stack(trace, false, 0, true, &scopes)
                          : tkt_scopes_by_name(trace, false, &scopes);
             tkt_alloc_fail(0, 0);
             assert_true(status == TAKT_OK || status == TAKT_NO_MEMORY);

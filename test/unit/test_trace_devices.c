@@ -375,7 +375,7 @@ TEST(programs_see_every_field)
                              .local_bytes = 14,
                              .registers = 15,
                              .occupancy = 7500,
-                             .limiter = TKT_LIMITER_REGISTERS,
+                             .limiter = TAKT_LIMIT_REGISTERS,
                              .copy_kind = TAKT_COPY_DTOH,
                              .source = TAKT_MEMORY_DEVICE,
                              .target = TAKT_MEMORY_PINNED};
