@@ -147,11 +147,11 @@ static void print_and_keep(takt_profiler *profiler)
 
 /* ---- The public functions -------------------------------------------------------------------- */
 
-/* The program may make its graphs while the profiler waits. Asks less and less often. */
+/* The program may make its graphs while the profiler waits. Asks at each step until the program has
+ * initialised the driver. */
 static void look_ahead(takt_profiler *profiler)
 {
-    if ((profiler->step & (profiler->step - 1)) == 0)
-        profiler->must_look_ahead = profiler->action == TAKT_ACTION_NONE && !tkt_cuda_look_ahead();
+    profiler->must_look_ahead = profiler->action == TAKT_ACTION_NONE && !tkt_cuda_look_ahead();
 }
 
 static takt_status begin(takt_profiler *profiler)

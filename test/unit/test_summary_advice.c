@@ -130,6 +130,22 @@ TEST(a_background_thread_is_not_the_headline_while_main_works)
     }
 }
 
+/* Main only joins: no name says that it waits. */
+TEST(working_threads_are_the_headline_though_main_is_in_a_scope)
+{
+    takt_trace *trace = build_begin(2000000);
+    uint32_t track = build_track(trace, "main");
+    trace->facts.process_id = trace->tracks.items[track].thread_id;
+    build_span(trace, track, build_site(trace, "step"), TKT_NO_SPAN, 1000000, 2000000);
+    for (int i = 0; i < 4; i++)
+        build_span(trace, build_track(trace, "worker"), build_site(trace, "forces"), TKT_NO_SPAN,
+                   1000000, 1900000);
+    build_end(trace);
+    assert_headline(trace, "The bottleneck is forces: 78.26% of the self CPU time, 3.600ms in 4 "
+                           "calls.");
+    takt_trace_release(trace);
+}
+
 /* Calls beyond the limit of paths are a loss of a summary, not small calls of one scope. */
 TEST(other_paths_are_counted_and_no_scope)
 {
