@@ -20,8 +20,12 @@ static bool is_per_thread(const simc_session *session)
     return session->attributes[SIM_ATTR_PER_THREAD_ACTIVITY_BUFFER] != 0;
 }
 
+_Thread_local uint32_t simc_device_writer;
+
 static uint32_t writer_of(const simc_session *session)
 {
+    if (simc_device_writer)
+        return simc_device_writer;
     return is_per_thread(session) ? (uint32_t)syscall(SYS_gettid) : 0;
 }
 

@@ -82,6 +82,7 @@ static bool is_option(const char *name, size_t size)
         "graph_ids",
         "reset_loses",
         "flush_keeps",
+        "body_buffers",
     };
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         if (strlen(names[i]) == size && !memcmp(names[i], name, size))
@@ -133,6 +134,7 @@ static void load_options(void)
     o->corrupt_at = number("cupti.corrupt_at", 0);
     o->is_cut = number("cupti.cut", 0) != 0;
     o->flush_keeps = number("cupti.flush_keeps", 0) != 0;
+    o->body_buffers = (uint32_t)number("cupti.body_buffers", 1);
     o->no_callbacks = number("cupti.callbacks", 1) == 0;
     o->wrong_context = number("cupti.wrong_context", 0) != 0;
     o->slow_request_us = number("cupti.slow_request_us", 0);

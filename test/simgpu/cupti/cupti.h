@@ -45,6 +45,8 @@ typedef struct simc_options {
     bool wrong_context;
     bool reset_loses;    /* a context takes along what was not flushed */
     bool flush_keeps;    /* a flush leaves an unfinished buffer in use */
+    uint32_t body_buffers; /* how many buffers, used in turn, have what devices launched; 0: those
+                            * of the thread that launched the graph */
     uint32_t slow_request_us;
     uint32_t late_ms;
     uint32_t owner_from; /* the n-th subscription is refused, and all after it; 0: none */
@@ -191,6 +193,9 @@ extern atomic_bool simc_event_times; /* device stamps of events */
 extern atomic_uint simc_thread_id_type;
 
 /* --- buffers.c -------------------------------------------------------------------------------- */
+
+/* Whose buffers this thread writes to, if not its own; 0: its own. */
+extern _Thread_local uint32_t simc_device_writer;
 
 /* Appends records, one behind the other, that must stay together. `pending` tells when and with
  * which stamps the first one becomes complete; NULL: it is. Calls the client's functions: hold no

@@ -1,6 +1,7 @@
 /* From what the simulator says happened to the records that a session has enabled. */
 #include "simgpu/cupti/cupti.h"
 
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
@@ -464,8 +465,19 @@ static bool is_by_device(const sim_record *record)
     return record->name && strstr(record->name, "by_device");
 }
 
+#define FIRST_BODY_WRITER 0x70000000u /* no thread has such a number */
+
+static uint32_t writer_of_bodies(void)
+{
+    static _Atomic uint32_t bodies;
+    uint32_t buffers = simc_option.body_buffers;
+    return buffers ? FIRST_BODY_WRITER + atomic_fetch_add(&bodies, 1) % buffers : 0;
+}
+
 void simc_on_record(const sim_record *record)
 {
+    if (record->graph && is_by_device(record))
+        simc_device_writer = writer_of_bodies();
     for (int n = 0; n < SIMC_SESSIONS; n++) {
         sim_record written = *record;
         if (record->graph)
@@ -474,6 +486,7 @@ void simc_on_record(const sim_record *record)
                                       : graph_correlation(simc_session_at(n), record->correlation);
         write_for(simc_session_at(n), &written);
     }
+    simc_device_writer = 0;
     if (record->kind == SIM_SYNC)
         simc_synchronized(record);
 }
