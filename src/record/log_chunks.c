@@ -186,6 +186,23 @@ static tkt_chunk *overwrite_oldest(tkt_thread_log *log)
     return chunk;
 }
 
+/* True if a window began, ended or was read after the chunk's begin. */
+static bool has_settled(const tkt_chunk *chunk)
+{
+    return chunk->begin_ticks <=
+           __atomic_load_n(&tkt_record_control.settled_ticks, __ATOMIC_RELAXED);
+}
+
+/* By how many chunks the limit is higher for this thread. A thread that comes after others have
+ * used it up may have only chunks that it can neither overwrite nor drop, such as one that recorded
+ * before the window; then it gets another one, or all its events would be lost from then on. */
+static uint32_t extra_chunks(const tkt_thread_log *log, bool has_old)
+{
+    if (tkt_record_has(TKT_RING))
+        return has_old ? 0 : 2 * tkt_log_count();
+    return has_settled(log->tail) ? tkt_log_count() : 0;
+}
+
 /* With the lock, when there is no memory: restarts the tail. So events are lost a chunk at a time,
  * and cost no more than recorded ones. Only if the whole tail is newer than the last time that a
  * window began, ended or was read. Whoever reads the losses takes the lock, and so finds each loss
@@ -193,8 +210,7 @@ static tkt_chunk *overwrite_oldest(tkt_thread_log *log)
 static bool drop_newest(tkt_thread_log *log)
 {
     tkt_chunk *tail = log->tail;
-    uint64_t settled = __atomic_load_n(&tkt_record_control.settled_ticks, __ATOMIC_RELAXED);
-    if (log->pins || log->mapped || tail->begin_ticks <= settled)
+    if (log->pins || log->mapped || has_settled(tail))
         return false;
     tail->count = (uint32_t)(log->thread->cursor - tail->slots);
     lose(log, TAKT_LOSS_BUFFER_FULL, count_events(tail));
@@ -213,11 +229,8 @@ bool tkt_log_next_chunk(tkt_thread_log *log)
     bool is_locked = tkt_mutex_try(&log->lock);
     bool is_done = is_locked && fold_and_reuse(log);
     if (!is_done) {
-        /* A thread that comes after others have used up the limit gets a second chunk beyond it:
-         * with only one it could only drop the newest events. */
         bool has_old = is_locked && may_overwrite(log);
-        uint32_t logs = tkt_log_count();
-        tkt_chunk *chunk = tkt_pool_take(tkt_record_has(TKT_RING) && !has_old ? 2 * logs : 0);
+        tkt_chunk *chunk = tkt_pool_take(extra_chunks(log, has_old));
         if (!chunk && has_old)
             chunk = overwrite_oldest(log);
         if (chunk)

@@ -283,6 +283,61 @@ TEST(the_flight_recorder_keeps_the_end_of_a_long_run)
     assert_int_equal(facts->end_ns, last.end_ns);
 }
 
+/* Its log begins before the recording, and it records when others have used up the memory. */
+static tkt_condition early_changed = TKT_CONDITION_INIT;
+static tkt_mutex early_lock = TKT_MUTEX_INIT;
+static int early_stage;
+
+static void reach(int stage)
+{
+    tkt_mutex_lock(&early_lock);
+    early_stage = stage;
+    tkt_condition_wake_all(&early_changed);
+    tkt_mutex_unlock(&early_lock);
+}
+
+static void wait_for_stage(int stage)
+{
+    tkt_mutex_lock(&early_lock);
+    while (early_stage < stage)
+        tkt_condition_wait(&early_changed, &early_lock);
+    tkt_mutex_unlock(&early_lock);
+}
+
+#define EARLY_SCOPES 5000u
+
+static void *record_early(void *unused)
+{
+    (void)unused;
+    takt_thread_name("early");
+    reach(1);
+    wait_for_stage(2);
+    for (unsigned i = 0; i < EARLY_SCOPES; i++) {
+        TAKT_SCOPE("of early");
+    }
+    return NULL;
+}
+
+TEST(a_thread_from_before_the_recording_is_in_the_totals_when_memory_is_used_up)
+{
+    tkt_thread thread;
+    takt_profiler_options options = options_for(&traces, (takt_schedule){0});
+    options.background = TAKT_OFF;
+    assert_int_equal(tkt_thread_start(&thread, "early", record_early, NULL), TAKT_OK);
+    wait_for_stage(1);
+    options.mode = TAKT_MODE_BOTH;
+    options.max_memory_bytes = 64 << 10;
+    takt_profiler *profiler = started(&options);
+    run(profiler, 20000);
+    reach(2);
+    tkt_thread_join(thread);
+    assert_int_equal(takt_profiler_stop(profiler), TAKT_OK);
+    takt_profiler_destroy(profiler);
+    const takt_trace *trace = traces.items[traces.count - 1];
+    assert_true(takt_trace_loss(trace, TAKT_LOSS_BUFFER_FULL) > 0);
+    assert_int_equal(stats_of(trace, "of early").count, EARLY_SCOPES);
+}
+
 /* ---- Several, and faster than the background ------------------------------------------------- */
 
 static tkt_mutex gate = TKT_MUTEX_INIT;
