@@ -28,7 +28,8 @@
 typedef struct progress {
     uint64_t arrived; /* position of the store */
     uint64_t since_ns;
-    uint64_t complete_ns; /* since when no activity is missing; 0: one is */
+    uint64_t complete_ns; /* since when no activity is missing and no body has come; 0: one is */
+    uint64_t bodies;      /* that have come */
 } progress;
 
 /* True if no activity has arrived for so long that waiting is no use. Many windows may end one
@@ -39,7 +40,7 @@ static bool is_stalled(progress *p)
     static uint64_t stalled_at = UINT64_MAX; /* atomic: position of the store */
     uint64_t arrived = tkt_store_position(), now_ns = takt_now_ns();
     if (arrived != p->arrived)
-        *p = (progress){arrived, now_ns, p->complete_ns};
+        *p = (progress){arrived, now_ns, p->complete_ns, p->bodies};
     bool was_stalled = __atomic_load_n(&stalled_at, __ATOMIC_RELAXED) == arrived;
     bool is_stalled = now_ns - p->since_ns > (was_stalled ? STALLED_NS / 10 : STALLED_NS);
     if (is_stalled)
@@ -64,10 +65,23 @@ static bool look_around(const tkt_settling *how, uint64_t until_ns)
     return false;
 }
 
-/* When no activity is missing: true if there is nothing else to wait for. */
+static uint64_t count_bodies(void)
+{
+    tkt_store *store = tkt_store_get();
+    tkt_mutex_lock(&store->lock);
+    uint64_t bodies = store->bodies;
+    tkt_mutex_unlock(&store->lock);
+    return bodies;
+}
+
+/* When no activity is missing: true if there is nothing else to wait for. As long as bodies come,
+ * so may others. */
 static bool has_rest(const tkt_settling *how, progress *p, uint64_t now_ns)
 {
-    p->complete_ns = p->complete_ns ? p->complete_ns : now_ns;
+    uint64_t bodies = count_bodies();
+    if (!p->complete_ns || bodies != p->bodies)
+        p->complete_ns = now_ns;
+    p->bodies = bodies;
     return !how->wants_rest || now_ns - p->complete_ns >= REST_NS;
 }
 
@@ -81,7 +95,7 @@ typedef enum outcome {
 static outcome wait_for_devices(const tkt_settling *how, uint64_t ticket)
 {
     uint64_t begin_ns = takt_now_ns(), end_ns = begin_ns + how->timeout_ms * UINT64_C(1000000);
-    progress p = {tkt_store_position(), begin_ns, 0};
+    progress p = {tkt_store_position(), begin_ns, 0, 0};
     for (uint32_t pause_ms = FIRST_PAUSE_MS;;
          pause_ms = pause_ms * 2 < LAST_PAUSE_MS ? pause_ms * 2 : LAST_PAUSE_MS) {
         if (!tkt_collector_flush(false))

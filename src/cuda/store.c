@@ -153,7 +153,7 @@ bool tkt_store_add(tkt_store *store, const tkt_stored_activity *activity)
     *added = *activity;
     added->correlation = tkt_alias_outer(activity->correlation);
     store->has_nodes |= activity->graph != 0;
-    store->has_bodies |= tkt_is_body(activity);
+    store->bodies += tkt_is_body(activity);
     __atomic_signal_fence(__ATOMIC_RELEASE); /* in a crash-safe file, the count makes the activity
                                               * valid */
     chunk->count++;

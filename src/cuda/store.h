@@ -65,7 +65,7 @@ typedef struct tkt_shape {
     uint32_t local_bytes; /* per thread */
     uint16_t registers;   /* per thread */
     uint16_t occupancy;   /* theoretical, in 1/10000; 0: unknown */
-    uint8_t limiter;      /* takt_occupancy_limit */
+    uint8_t  limiter;     /* takt_occupancy_limit */
     uint8_t  copy_kind;   /* takt_copy_kind */
     uint8_t  source;      /* takt_memory_kind; of a memset 0 */
     uint8_t  target;      /* takt_memory_kind */
@@ -267,7 +267,7 @@ typedef struct tkt_store {
     tkt_store_chunk *spare;
     uint64_t         next_sequence;
     bool             has_nodes;  /* an activity was a node of a graph; stays, like the next one */
-    bool has_bodies;             /* one was tkt_is_body() */
+    uint64_t         bodies;     /* how many were tkt_is_body(), since the process began */
     uint64_t         next_other; /* sequence number of the next memory event, wait or overhead */
     uint64_t         max_bytes; /* limit for all of the store's memory */
     uint64_t         used_bytes;

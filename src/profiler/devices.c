@@ -168,7 +168,8 @@ void tkt_devices_begin(tkt_device_part *part, const tkt_wish *wish)
     part->began_ticks = tkt_ticks();
 }
 
-void tkt_devices_began(tkt_device_part *part, const tkt_wish *wish)
+void tkt_devices_began(tkt_device_part *part, const tkt_wish *wish, const tkt_clock_fit *fit,
+                       uint64_t begin_ticks)
 {
     part->losses = losses_now();
     part->first_call = tkt_cuda_last_call();
@@ -178,6 +179,7 @@ void tkt_devices_began(tkt_device_part *part, const tkt_wish *wish)
     if (tkt_device_fold_create(part->position, (uint32_t)part->first_call, wish->devices,
                                &part->fold) != TAKT_OK)
         return;
+    tkt_device_fold_bound(part->fold, fit, tkt_clock_ns(fit, begin_ticks), 0);
     if (wish->whole_graphs)
         tkt_device_fold_whole_graphs(part->fold);
     start_folder(part, (wish->modes & TKT_KEEP) != 0);
@@ -256,14 +258,33 @@ static bool is_alone(void *user)
     return tkt_session_is_alone(s->how->window);
 }
 
-/* They may come after all nodes. */
-static bool has_bodies(void)
+static uint64_t count_bodies(void)
 {
     tkt_store *store = tkt_store_get();
     tkt_mutex_lock(&store->lock);
-    bool has_any = store->has_bodies;
+    uint64_t bodies = store->bodies;
     tkt_mutex_unlock(&store->lock);
-    return has_any;
+    return bodies;
+}
+
+static bool has_launched_graphs(const takt_trace *trace)
+{
+    bool has = false;
+    for (size_t i = 0; i < trace->sites.count; i++) {
+        const tkt_trace_site *site = &trace->sites.items[i];
+        has |= site->kind == TAKT_SITE_CALL &&
+               (tkt_launched_by(tkt_trace_text(trace, site->name)) & TAKT_TIMING_GRAPH);
+    }
+    return has;
+}
+
+/* Bodies of the window's graphs may come after all nodes. A program that had none in the first
+ * window with graphs is not waited for again, until one comes. */
+static bool awaits_bodies(bool has_graphs)
+{
+    static bool was_awaited; /* atomic */
+    return has_graphs &&
+           (!__atomic_exchange_n(&was_awaited, true, __ATOMIC_RELAXED) || count_bodies() > 0);
 }
 
 /* True if the window has calls that allocate or free memory of devices. */
@@ -290,15 +311,20 @@ takt_status tkt_devices_settle(tkt_device_part *part, const tkt_join *join,
     takt_status status = s.has_spans ? tkt_arrivals_init(&s.arrivals, trace, &mine) : TAKT_OK;
     if (status != TAKT_OK)
         return status;
+    bool has_graphs = (s.has_spans && has_launched_graphs(trace)) ||
+                      (part->fold && tkt_device_fold_has_graphs(part->fold));
+    if (part->fold)
+        tkt_device_fold_bound(part->fold, &join->fit, tkt_clock_ns(&join->fit, join->begin_ticks),
+                              tkt_clock_ns(&join->fit, join->end_ticks));
     s.arrivals.calls = how->calls;
     s.arrivals.call_count = how->call_count;
-    out->is_settled = tkt_cuda_settle(
-        &(tkt_settling){.synchronize = how->synchronize,
-                        .wants_rest = has_bodies() || (s.has_spans && has_allocations(trace)),
-                        .timeout_ms = how->timeout_ms,
-                        .is_complete = has_all_arrived,
-                        .may_force = is_alone,
-                        .user = &s});
+    out->is_settled = tkt_cuda_settle(&(tkt_settling){
+        .synchronize = how->synchronize,
+        .wants_rest = awaits_bodies(has_graphs) || (s.has_spans && has_allocations(trace)),
+        .timeout_ms = how->timeout_ms,
+        .is_complete = has_all_arrived,
+        .may_force = is_alone,
+        .user = &s});
     has_all_arrived(&s);
     out->has_strays = s.arrivals.strays != 0;
     out->is_call_under_way = s.arrivals.has_call;

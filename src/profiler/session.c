@@ -312,7 +312,7 @@ static void begin_devices(tkt_window *window)
     mark_memory(window);
     begin_now(window);
     tkt_mutex_unlock(&session_lock);
-    tkt_devices_began(&window->devices, &window->wish);
+    tkt_devices_began(&window->devices, &window->wish, &window->fit, window->begin_ticks);
     tkt_session_release_devices();
 }
 

@@ -123,7 +123,8 @@ typedef struct tkt_device_part {
 void tkt_devices_begin(tkt_device_part *part, const tkt_wish *wish);
 
 /* CUDA recording is on: launches belong to the window from here on. */
-void tkt_devices_began(tkt_device_part *part, const tkt_wish *wish);
+void tkt_devices_began(tkt_device_part *part, const tkt_wish *wish, const tkt_clock_fit *fit,
+                       uint64_t begin_ticks);
 
 /* tkt_devices_end() ends this. Call tkt_devices_take() after taking the folds of the logs: it adds
  * the calls that they have folded. */
@@ -135,8 +136,8 @@ typedef struct tkt_device_wait {
     bool              synchronize; /* if false, only activities that have arrived count */
     uint32_t          timeout_ms;
     const tkt_window *window; /* the window that ends */
-    const uint32_t *calls;    /* ids of the calls that were under way before the logs were sealed */
-    size_t call_count;
+    const uint32_t   *calls;  /* ids of the calls that were under way before the logs were sealed */
+    size_t            call_count;
 } tkt_device_wait;
 
 typedef struct tkt_device_end {

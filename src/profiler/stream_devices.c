@@ -2,8 +2,8 @@
  * and in no order. A batch is sorted; an activity that arrives after later work of its stream gets
  * a lane of its own. The reader finds calls by correlation id, so nothing has to wait for them.
  *
- * A graph launch that is combined from nodes waits until no node has arrived for a while, and a
- * body of a graph until its launch is sure, or for as long. */
+ * A graph launch that is combined from nodes waits until no node has arrived for a while, and no
+ * body is held that may be its. */
 #include "profiler/stream.h"
 
 #include "cuda/timers.h"
@@ -13,7 +13,8 @@
 
 #include <stddef.h>
 
-#define GRAPH_QUIET_NS UINT64_C(1000000000)
+#define GRAPH_QUIET_NS UINT64_C(3000000000)
+#define GRAPH_MOST_NS  UINT64_C(13000000000) /* while bodies are held */
 #define MOST_SHAPES    4096u
 
 typedef struct taking {
@@ -150,15 +151,29 @@ static void add_or_combine(taking *t, const tkt_stored_activity *from, uint32_t 
         add_activity(t, from, shape);
 }
 
+/* Adds a body to its graph's launch, unless that is written. */
+static void extend(taking *t, const tkt_stored_activity *body)
+{
+    tkt_graph_launch *launch = tkt_graphs_extend(&t->to->graphs, body);
+    if (launch)
+        launch->owner = takt_now_ns();
+    else
+        t->to->lost[TAKT_LOSS_INCOMPLETE]++;
+}
+
 /* A body of a known launch is a part of it. */
 static void settle_body(void *user, const tkt_stored_activity *body)
 {
-    const taking *t = user;
+    taking *t = user;
     const tkt_wish *wish = &t->window->wish;
     bool is_part = body->correlation && wish->whole_graphs, has_shape = body->shape != TKT_NO_SHAPE;
     uint32_t filter = has_shape ? t->to->trace->shapes.items[body->shape].filter : UINT32_MAX;
-    if (is_ours(t, body) && (is_part || (filter & wish->devices)))
-        add_or_combine(user, body, body->shape);
+    if (!is_ours(t, body))
+        return;
+    if (is_part)
+        extend(t, body);
+    else if (filter & wish->devices)
+        add_activity(t, body, body->shape);
 }
 
 static void take_activity(taking *t, const tkt_stored_activity *from)
@@ -179,15 +194,24 @@ static void take_activity(taking *t, const tkt_stored_activity *from)
     }
 }
 
+static void take_each(taking *t, bool are_bodies)
+{
+    for (const tkt_store_chunk *chunk = t->store->first; chunk; chunk = chunk->next) {
+        uint64_t at = t->to->position > chunk->first ? t->to->position - chunk->first : 0;
+        for (; at < chunk->count; at++)
+            if (tkt_is_body(&chunk->items[at]) == are_bodies)
+                take_activity(t, &chunk->items[at]);
+    }
+}
+
+/* Bodies come last: their launches are known then. */
 static void take_activities(taking *t, bool is_last)
 {
     if (t->store->has_nodes)
         tkt_bodies_note(&t->to->bodies, t->store, t->to->position);
-    for (const tkt_store_chunk *chunk = t->store->first; chunk; chunk = chunk->next) {
-        uint64_t at = t->to->position > chunk->first ? t->to->position - chunk->first : 0;
-        for (; at < chunk->count; at++)
-            take_activity(t, &chunk->items[at]);
-    }
+    take_each(t, false);
+    if (t->store->bodies)
+        take_each(t, true);
     t->to->position = t->store->next_sequence;
     tkt_bodies_settle(&t->to->bodies, is_last, settle_body, t);
 }
@@ -196,10 +220,11 @@ static void take_graphs(taking *t, bool is_last)
 {
     tkt_graphs *graphs = &t->to->graphs;
     uint64_t now = takt_now_ns();
+    uint64_t quiet_ns = t->to->bodies.held.count ? GRAPH_MOST_NS : GRAPH_QUIET_NS;
     size_t count = 0;
     for (; count < graphs->items.count; count++) {
         const tkt_graph_launch *launch = &graphs->items.items[count];
-        if (!is_last && launch->owner + GRAPH_QUIET_NS > now)
+        if (!is_last && launch->owner + quiet_ns > now)
             break;
         add_activity(t, &launch->whole, tkt_graph_shape(graphs, t->to->trace, launch));
     }

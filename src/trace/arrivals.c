@@ -215,6 +215,15 @@ tkt_graph_launch *tkt_graphs_add(tkt_graphs *graphs, const tkt_stored_activity *
     return launch;
 }
 
+tkt_graph_launch *tkt_graphs_extend(tkt_graphs *graphs, const tkt_stored_activity *body)
+{
+    const uint64_t *index = tkt_map_get(&graphs->index, body->correlation);
+    tkt_graph_launch *launch = index ? &graphs->items.items[*index - 1] : NULL;
+    if (launch)
+        add_node(launch, body);
+    return launch;
+}
+
 void tkt_graphs_drop(tkt_graphs *graphs, size_t count)
 {
     tkt_graph_launch *items = graphs->items.items;

@@ -7,7 +7,10 @@
 
 #include <string.h>
 
-#define QUIET_NS    UINT64_C(1000000000) /* records of a node may come so much later than a body's */
+#define QUIET_NS UINT64_C(1000000000) /* records come so much later than others at most, */
+#define LONGEST_NS                                                                                 \
+    UINT64_C(10000000000) /* but those of a host that launches ahead so much later                 \
+                           */
 #define MOST_HELD   (1u << 16)
 #define MOST_BYTES  ((size_t)1 << 20) /* before the first launches are forgotten */
 #define MOST_GRAPHS 1024u             /* the last launch of each of so many is not forgotten */
@@ -66,8 +69,10 @@ static void add_node(tkt_bodies *bodies, tkt_graph_nodes *to, const tkt_stored_a
     if (last && last->correlation == from->correlation && !is_earlier)
         return;
     tkt_launch_node *added = TKT_ARRAY_ADD(to);
-    if (!added)
+    if (!added) { /* rather no launch than another one's */
+        to->count = 0;
         return;
+    }
     *added = (tkt_launch_node){from->begin, from->correlation};
     to->is_unsorted |= is_earlier;
     bodies->bytes += sizeof *added;
@@ -180,6 +185,16 @@ static void settle(const tkt_bodies *bodies, const tkt_stored_activity *held,
     settled(user, &body);
 }
 
+/* Without a later launch of its graph, the node of its own may be late. */
+static bool is_due(const tkt_bodies *bodies, const tkt_held_body *held, uint64_t now_ns)
+{
+    const uint64_t *place = tkt_map_get(&bodies->index, held->activity.graph);
+    const tkt_graph_nodes *nodes = place ? &bodies->graphs.items[*place - 1] : NULL;
+    bool is_sure =
+        nodes && nodes->count && nodes->items[nodes->count - 1].begin > held->activity.begin;
+    return held->since_ns + (is_sure ? QUIET_NS : LONGEST_NS) <= now_ns;
+}
+
 /* Settles the first `least`, and then those that were held long enough. */
 static void settle_first(tkt_bodies *bodies, size_t least, tkt_body_settler *settled, void *user)
 {
@@ -187,7 +202,7 @@ static void settle_first(tkt_bodies *bodies, size_t least, tkt_body_settler *set
     size_t count = bodies->held.count, done = 0;
     for (; done < count; done++) {
         const tkt_held_body *held = &bodies->held.items[done];
-        if (done >= least && held->since_ns + QUIET_NS > now)
+        if (done >= least && !is_due(bodies, held, now))
             break;
         settle(bodies, &held->activity, settled, user);
     }

@@ -53,6 +53,12 @@ struct tkt_device_fold {
     uint32_t first_correlation;
     uint32_t filter;
     bool whole_graphs;
+    bool has_graphs;   /* a call launched one */
+    tkt_clock_fit fit; /* this and the next two: see tkt_device_fold_bound() */
+    uint64_t begin_ns;
+    uint64_t end_ns;
+    uint64_t earlier_until; /* CUPTI's time at which the work of earlier calls ended, */
+    uint64_t own_until;     /* and that of the window's own; as far as it has arrived */
     tkt_graphs graphs;   /* owner of a launch: (log + 1) << 32 | node, or 0 while unknown */
     size_t owned_graphs; /* launches at the front that have owners */
     tkt_bodies bodies;   /* a held one has its label as shape and its filter as context */
@@ -125,6 +131,19 @@ void tkt_device_fold_whole_graphs(tkt_device_fold *sums)
     sums->whole_graphs = true;
 }
 
+void tkt_device_fold_bound(tkt_device_fold *sums, const tkt_clock_fit *fit, uint64_t begin_ns,
+                           uint64_t end_ns)
+{
+    sums->fit = *fit;
+    sums->begin_ns = begin_ns;
+    sums->end_ns = end_ns;
+}
+
+bool tkt_device_fold_has_graphs(const tkt_device_fold *sums)
+{
+    return sums->has_graphs;
+}
+
 /* A call that a later call displaces from the ring stays counted as missing: its activities can no
  * longer be recognised, and arrive without a call. */
 void tkt_device_fold_calls(tkt_device_fold *sums, uint32_t log, const tkt_folded_calls *calls)
@@ -136,6 +155,7 @@ void tkt_device_fold_calls(tkt_device_fold *sums, uint32_t log, const tkt_folded
         if (call->correlation - sums->first_correlation > TKT_CALLS_BACK)
             sums->first_correlation = call->correlation - TKT_CALLS_BACK;
         uint32_t launched = launched_at(sums, call->site);
+        sums->has_graphs |= (launched & TAKT_TIMING_GRAPH) != 0;
         uint8_t missing = tkt_must_launch(launched, sums->filter);
         count_missing(sums, missing, 1);
         recent_call *place = &sums->recent[call->correlation % RECENT_CALLS];
@@ -314,35 +334,36 @@ static void find_owners(tkt_device_fold *sums)
     }
 }
 
-static void add_node(tkt_device_fold *sums, tkt_store *store, const tkt_stored_activity *from)
+/* ---- Activities ------------------------------------------------------------------------------ */
+
+static bool is_part_of_whole(const tkt_device_fold *sums, const tkt_stored_activity *from)
 {
-    if (sums->graphs.items.count == MOST_GRAPHS) {
-        find_owners(sums);
-        add_graphs(sums, store, MOST_GRAPHS / 2);
+    return from->graph && from->correlation && sums->whole_graphs;
+}
+
+static bool is_within(tkt_device_fold *sums, const tkt_stored_activity *from)
+{
+    if (!tkt_is_later_call(from->correlation, sums->first_correlation)) {
+        if (from->end > sums->earlier_until)
+            sums->earlier_until = from->end;
+        return false;
     }
-    sums->losses.no_memory += !tkt_graphs_add(&sums->graphs, from);
+    if (!tkt_is_call_until(from->correlation, sums->last_correlation))
+        return false;
+    if (from->end > sums->own_until)
+        sums->own_until = from->end;
+    return true;
 }
 
-/* ---- Updates --------------------------------------------------------------------------------- */
-
-static bool is_wanted(const tkt_device_fold *sums, const tkt_stored_activity *from, uint32_t filter)
+static void add_single(tkt_device_fold *sums, const tkt_store *store,
+                       const tkt_stored_activity *from, uint32_t label, uint32_t filter,
+                       bool is_of_graph)
 {
-    bool is_part = from->graph && from->correlation && sums->whole_graphs;
-    return !filter || (filter & sums->filter) || is_part;
-}
-
-static void add_activity(tkt_device_fold *sums, tkt_store *store, const tkt_stored_activity *from,
-                         uint32_t label, uint32_t filter, bool is_of_graph)
-{
-    uint32_t id = from->correlation; /* 0: of a body without a launch */
-    if (id != 0 && !tkt_is_call_within(id, sums->first_correlation, sums->last_correlation))
+    if (filter && !(filter & sums->filter) && !is_part_of_whole(sums, from))
         return;
-    if (from->graph && id != 0 && sums->whole_graphs && from->end)
-        add_node(sums, store, from);
-    else if (is_wanted(sums, from, filter))
-        add_or_wait(sums, store,
-                    &(work){from->end ? from->end - from->begin : 0, tkt_stored_loss(from), id,
-                            from->device, label, filter, is_of_graph});
+    add_or_wait(sums, store,
+                &(work){from->end ? from->end - from->begin : 0, tkt_stored_loss(from),
+                        from->correlation, from->device, label, filter, is_of_graph});
 }
 
 /* ---- Bodies ---------------------------------------------------------------------------------- */
@@ -352,15 +373,48 @@ typedef struct settling_bodies {
     tkt_store *store;
 } settling_bodies;
 
+/* As in devices.c: a body of an unknown launch belongs to the window for which the devices worked
+ * then. */
+static bool is_in_work(const settling_bodies *s, const tkt_stored_activity *body)
+{
+    const tkt_device_fold *sums = s->sums;
+    tkt_clock_map map;
+    if (tkt_clock_map_make(&s->store->clock, &sums->fit, &map) != TAKT_OK)
+        return false;
+    uint64_t begin_ns = tkt_clock_map_ns(&map, body->begin);
+    tkt_clock_map_fini(&map);
+    bool has_begun = begin_ns > sums->begin_ns && body->begin > sums->earlier_until;
+    return has_begun &&
+           (!sums->end_ns || begin_ns <= sums->end_ns || body->begin <= sums->own_until);
+}
+
 static void add_body(void *user, const tkt_stored_activity *body)
 {
     const settling_bodies *s = user;
-    add_activity(s->sums, s->store, body, body->shape, body->context, true);
+    bool is_ours = body->correlation ? is_within(s->sums, body) : is_in_work(s, body);
+    if (!is_ours)
+        return;
+    if (is_part_of_whole(s->sums, body))
+        s->sums->losses.incomplete += !tkt_graphs_extend(&s->sums->graphs, body);
+    else
+        add_single(s->sums, s->store, body, body->shape, body->context, true);
 }
 
 static void settle_bodies(tkt_device_fold *sums, tkt_store *store, bool is_all)
 {
     tkt_bodies_settle(&sums->bodies, is_all, add_body, &(settling_bodies){sums, store});
+}
+
+/* ---- Updates --------------------------------------------------------------------------------- */
+
+static void add_node(tkt_device_fold *sums, tkt_store *store, const tkt_stored_activity *from)
+{
+    if (sums->graphs.items.count == MOST_GRAPHS) {
+        settle_bodies(sums, store, true);
+        find_owners(sums);
+        add_graphs(sums, store, MOST_GRAPHS / 2);
+    }
+    sums->losses.no_memory += !tkt_graphs_add(&sums->graphs, from);
 }
 
 static void hold_body(tkt_device_fold *sums, tkt_store *store, const tkt_stored_activity *from,
@@ -375,10 +429,33 @@ static void hold_body(tkt_device_fold *sums, tkt_store *store, const tkt_stored_
 static void take_activity(tkt_device_fold *sums, tkt_store *store, const tkt_stored_activity *from)
 {
     const tkt_shape *shape = &store->shapes.items[from->shape];
-    if (tkt_is_body(from) && from->end)
-        hold_body(sums, store, from, shape);
+    if (tkt_is_body(from) || !is_within(sums, from))
+        return;
+    if (is_part_of_whole(sums, from) && from->end)
+        add_node(sums, store, from);
     else
-        add_activity(sums, store, from, shape->label, shape->filter, from->graph || shape->graph);
+        add_single(sums, store, from, shape->label, shape->filter, from->graph || shape->graph);
+}
+
+/* After all others: the launches of bodies are known then. */
+static void take_body(tkt_device_fold *sums, tkt_store *store, const tkt_stored_activity *from)
+{
+    if (!tkt_is_body(from))
+        return;
+    if (from->end)
+        hold_body(sums, store, from, &store->shapes.items[from->shape]);
+    else
+        sums->losses.incomplete++;
+}
+
+static void take_each(tkt_device_fold *sums, tkt_store *store,
+                      void (*take)(tkt_device_fold *, tkt_store *, const tkt_stored_activity *))
+{
+    for (const tkt_store_chunk *chunk = store->first; chunk; chunk = chunk->next) {
+        uint64_t at = sums->position > chunk->first ? sums->position - chunk->first : 0;
+        for (; at < chunk->count; at++)
+            take(sums, store, &chunk->items[at]);
+    }
 }
 
 /* Adds up activities that waited and whose calls have arrived meanwhile. */
@@ -403,11 +480,9 @@ uint64_t tkt_device_fold_update(tkt_device_fold *sums, tkt_store *store, uint32_
     sums->last_correlation = last_correlation;
     if (store->has_nodes)
         tkt_bodies_note(&sums->bodies, store, sums->position);
-    for (const tkt_store_chunk *chunk = store->first; chunk; chunk = chunk->next) {
-        uint64_t at = sums->position > chunk->first ? sums->position - chunk->first : 0;
-        for (; at < chunk->count; at++)
-            take_activity(sums, store, &chunk->items[at]);
-    }
+    take_each(sums, store, take_activity);
+    if (store->bodies)
+        take_each(sums, store, take_body);
     settle_bodies(sums, store, false);
     sums->position = store->next_sequence;
     find_owners(sums);

@@ -259,7 +259,7 @@ __attribute__((hot, noinline)) static void join_activities(join *j)
 {
     const tkt_store_chunk *chunk = j->store->first;
     make_room(j);
-    if (j->store->has_bodies && j->what->filter)
+    if (j->store->bodies && j->what->filter)
         tkt_bodies_note(&j->bodies, j->store, 0);
     for (; chunk && !j->is_short; chunk = chunk->next) {
         uint64_t skipped = j->what->position > chunk->first ? j->what->position - chunk->first : 0;

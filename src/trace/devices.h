@@ -272,6 +272,14 @@ void tkt_device_fold_destroy(tkt_device_fold *sums); /* NULL is ignored */
 /* Adds up launches of graphs instead of their nodes. Call before the first update. */
 void tkt_device_fold_whole_graphs(tkt_device_fold *sums);
 
+/* Sets the window's times, which decide about bodies of unknown launches. `end_ns` is 0 until the
+ * window has ended. Not while another thread updates. */
+void tkt_device_fold_bound(tkt_device_fold *sums, const tkt_clock_fit *fit, uint64_t begin_ns,
+                           uint64_t end_ns);
+
+/* True if a call launched a graph, whose bodies may come later than all nodes. */
+bool tkt_device_fold_has_graphs(const tkt_device_fold *sums);
+
 /* Remembers which paths made these calls; their nodes are those of the fold of log number `log`.
  * Only the latest quarter of a million calls are kept: activities that arrive later than that have
  * no path. */
@@ -390,6 +398,9 @@ void tkt_graphs_fini(tkt_graphs *graphs);
  * next node is added; NULL without memory. */
 tkt_graph_launch *tkt_graphs_add(tkt_graphs *graphs, const tkt_stored_activity *node);
 
+/* Adds a body to its launch and returns that; NULL if the launch is not there any more. */
+tkt_graph_launch *tkt_graphs_extend(tkt_graphs *graphs, const tkt_stored_activity *body);
+
 /* Removes the first `count` launches. A node of one of them that arrives later starts a new
  * launch. */
 void tkt_graphs_drop(tkt_graphs *graphs, size_t count);
@@ -405,8 +416,8 @@ uint32_t tkt_graph_shape(tkt_graphs *graphs, takt_trace *trace, const tkt_graph_
 /* What a graph launches on the device itself, such as the body of a conditional node, has the graph
  * but the id of no call. Launches of one executable graph follow each other: a body belongs to the
  * one whose own node was the last to begin before it. Records of bodies come in buffers of their
- * own, often before those of the nodes, so those who cannot wait for all records hold bodies for a
- * second. */
+ * own, often before those of the nodes, so those who cannot wait for all records hold bodies: for a
+ * second if a later launch of the graph is known, otherwise for ten. */
 
 /* The earliest known node of a launch. */
 typedef struct tkt_launch_node {

@@ -875,6 +875,67 @@ TEST(what_there_is_no_memory_to_add_up_is_counted)
     tkt_store_fini(&w.store);
 }
 
+/* More launches than are combined at a time, each with a body that is held. */
+TEST(a_launch_that_is_combined_counts_once)
+{
+    enum {
+        MANY = 70000
+    };
+    world w;
+    tkt_device_fold *sums;
+    begin(&w, TKT_FOLD);
+    assert_int_equal(tkt_device_fold_create(0, 4, TAKT_TIMING_ALL, &sums), TAKT_OK);
+    tkt_device_fold_whole_graphs(sums);
+    takt_begin("a");
+    for (uint32_t i = 0; i < MANY; i++)
+        call(graph_launch, 5 + i, 3, 0);
+    takt_end();
+    bring_calls(sums);
+    for (uint32_t i = 0; i < MANY; i++) {
+        add_node(&w, 1, 5 + i, 0, 7, 100 + i * 100, 110 + i * 100);
+        add_node(&w, 1, 0, 0, 9, 120 + i * 100, 130 + i * 100);
+        if (i % 1000 == 999)
+            tkt_device_fold_update(sums, &w.store, UINT32_MAX);
+    }
+    end(&w, 5 + MANY);
+    takt_trace *trace = seal_folds(&w, sums);
+    assert_int_equal(trace->node_activities.count, 1);
+    assert_int_equal(trace->node_activities.items[0].stats.count, MANY);
+    assert_int_equal(trace->node_activities.items[0].stats.total_ns, MANY * 30);
+    assert_int_equal(tkt_device_fold_losses(sums).incomplete, 0);
+    end_folds(&w, sums, trace);
+}
+
+/* Of a graph that has nothing else. The window's own work goes on after its end. */
+TEST(bodies_of_unknown_launches_are_summed_by_one_window)
+{
+    const tkt_clock_fit fit = {.ns_per_tick = 1};
+    world w;
+    tkt_device_fold *sums;
+    begin(&w, TKT_FOLD);
+    assert_int_equal(tkt_device_fold_create(0, 4, TAKT_TIMING_ALL, &sums), TAKT_OK);
+    takt_begin("a");
+    call(graph_launch, 5, 3, 0);
+    takt_end();
+    bring_calls(sums);
+    add_node(&w, 1, 4, 0, 7, 500, 2000); /* of before the window, and goes on in it */
+    add_node(&w, 1, 5, 0, 7, 2100, 5500);
+    const uint64_t begins[] = {900, 1900, 2500, 4900, 5400, 5600};
+    for (uint32_t i = 0; i < 6; i++)
+        add_node(&w, 2, 0, 0, 9, begins[i], begins[i] + 10);
+    tkt_device_fold_bound(sums, &fit, 1000, 0);
+    tkt_device_fold_update(sums, &w.store, UINT32_MAX);
+    tkt_device_fold_bound(sums, &fit, 1000, 5000);
+    end(&w, 5);
+    takt_trace *trace = seal_folds(&w, sums);
+    uint64_t count = 0;
+    for (size_t i = 0; i < trace->node_activities.count; i++)
+        count += trace->node_activities.items[i].stats.count;
+    assert_int_equal(count, 1 + 3);
+    assert_int_equal(tkt_device_fold_losses(sums).unattributed, 3);
+    end_folds(&w, sums, trace);
+}
+
 /* Ids of calls wrap around. */
 TEST(waits_find_the_latest_record_before_them)
 {
