@@ -57,6 +57,9 @@ void tkt_show_device_uncertainty(tkt_document *document);
 /* Adds a note if calls stand under "(other paths)" (show_tree.c). */
 void tkt_note_other_paths(tkt_document *document);
 
+/* Adds a note if scopes are missing so that threads cannot be compared (show_threads.c). */
+void tkt_note_mixed_times(tkt_document *document);
+
 /* Adds a note if a summary has threads that it does not list, and the effect of that
  * (show_threads.c). */
 void tkt_note_more_threads(tkt_document *document, const char *effect);

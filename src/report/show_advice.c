@@ -331,11 +331,12 @@ static void head_device(tkt_document *document, const tkt_advice_basis *basis,
                               name, top ? " takes " : "", top ? share : "");
 }
 
-/* True if some scope waits for longer than `scope` works. */
-static bool is_less_than_a_wait(const tkt_scopes *scopes, const tkt_scope_total *scope)
+/* True if some scope takes longer than the hottest works: it waits. */
+static bool is_less_than_a_wait(const tkt_scopes *scopes, const tkt_hottest *hottest)
 {
-    for (size_t i = 0; i < scopes->count; i++)
-        if (scopes->items[i].self_ns - tkt_working_ns(&scopes->items[i]) > tkt_working_ns(scope))
+    for (size_t i = 0; i < scopes->count && !hottest->is_of_main; i++)
+        if (scopes->items[i].self_ns > tkt_working_ns(hottest->scope) &&
+            &scopes->items[i] != hottest->scope)
             return true;
     return false;
 }
@@ -370,7 +371,7 @@ static void head_host(tkt_document *document, const tkt_advice_basis *basis,
     else
         tkt_document_set_headline(
             document, "No scope stands out%s: %s takes most, %s of the %sself CPU time.",
-            is_less_than_a_wait(basis->scopes, scope) ? " beside waits" : "", name, share, whose);
+            is_less_than_a_wait(basis->scopes, hottest) ? " beside waits" : "", name, share, whose);
 }
 
 static const tkt_device_use *busiest_of(const takt_trace *trace, const tkt_device_uses *uses)
@@ -401,7 +402,8 @@ static void set_headline(tkt_document *document, const tkt_advice_basis *basis,
                                   w.lasted, wall);
     } else if (use && tkt_share(use->busy_ns, wall_ns) >= BUSY_SHARE) {
         head_device(document, basis, use);
-    } else if (hottest.scope && basis->scopes->self_ns > 0) {
+    } else if (hottest.scope && basis->scopes->self_ns > 0 &&
+               !tkt_scopes_mix_times(document->trace)) {
         bool is_known = use && use->busy_ns > 0 && tkt_device_idle_is_known(document->trace);
         head_host(document, basis, is_known ? use : NULL, &hottest);
     }
@@ -417,6 +419,7 @@ takt_status tkt_show_advice(tkt_document *document, const tkt_advice_basis *basi
         return TAKT_NO_MEMORY;
     table->is_raw = true;
     document->notes_heading = "Advice:";
+    tkt_note_mixed_times(document);
     set_headline(document, basis, count > 0 ? &advice[0] : NULL);
     for (size_t i = 0; i < count; i++) {
         char text[SENTENCE];

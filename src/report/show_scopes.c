@@ -326,6 +326,7 @@ takt_status tkt_show_scopes(tkt_document *document, const takt_report_options *o
                                     "total less direct children; a recursive scope's CPU total "
                                     "counts outermost calls.");
     tkt_note_other_paths(document);
+    tkt_note_mixed_times(document);
     tkt_note_more_threads(document, "scopes that they entered have no columns of threads");
     if (scopes.has_device)
         add_device_facts(document, &scopes);

@@ -137,6 +137,13 @@ static takt_status show(tkt_document *document, const tkt_threads *threads)
     return TAKT_OK;
 }
 
+void tkt_note_mixed_times(tkt_document *document)
+{
+    if (tkt_scopes_mix_times(document->trace))
+        tkt_document_add_note(document, "Careful: scopes are missing, of some threads more than of "
+                                        "others, so do not compare scopes of different threads.");
+}
+
 void tkt_note_more_threads(tkt_document *document, const char *effect)
 {
     uint64_t count = document->trace->losses[TAKT_LOSS_MORE_THREADS];

@@ -225,6 +225,11 @@ static bool has_threads(const takt_trace *trace)
     return count > 1;
 }
 
+bool tkt_scopes_mix_times(const takt_trace *trace)
+{
+    return tkt_trace_lacks_time(trace) && has_threads(trace);
+}
+
 static takt_status scopes_of(const takt_trace *trace, bool all, event_choice events,
                              tkt_scopes *out)
 {

@@ -71,6 +71,10 @@ takt_status tkt_scopes_sums(const takt_trace *trace, tkt_scopes *out);
 takt_status tkt_scopes_by_stack(const takt_trace *trace, bool all, uint32_t frames,
                                 bool by_arguments, tkt_scopes *out);
 
+/* True if scopes are missing, of some threads more than of others: their times are not of the same
+ * stretch, and cannot be compared. */
+bool tkt_scopes_mix_times(const takt_trace *trace);
+
 void tkt_scopes_fini(tkt_scopes *scopes); /* accepts a zeroed struct */
 
 static inline bool tkt_site_is_call(const takt_trace *trace, uint32_t site)

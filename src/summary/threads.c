@@ -470,9 +470,10 @@ takt_status tkt_threads_spread(const takt_trace *trace, const uint32_t *of_site,
     takt_status status = TAKT_OK;
     if (!shares)
         return TAKT_NO_MEMORY;
-    if (!trace->facts.has_spans)
+    bool are_folded = tkt_trace_prefers_lists(trace);
+    if (are_folded)
         status = spread_folded(trace, of_site, shares, scopes);
-    for (size_t i = 0; i < trace->tracks.count; i++) {
+    for (size_t i = 0; i < trace->tracks.count && !are_folded; i++) {
         const tkt_track *track = &trace->tracks.items[i];
         if (track->kind != TAKT_TRACK_THREAD)
             continue;

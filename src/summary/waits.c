@@ -7,7 +7,11 @@
 
 bool tkt_scope_waits(const char *name)
 {
-    return strcasestr(name, "wait") || strcasestr(name, "_barrier");
+    static const char *const words[] = {"wait", "_barrier", "idle", "sleep"};
+    bool waits = false;
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        waits |= strcasestr(name, words[i]) != NULL;
+    return waits;
 }
 
 static const char *name_of(const takt_trace *trace, const tkt_span *span)
@@ -116,5 +120,6 @@ static bool is_wait_in_summary(const takt_trace *trace, const tkt_scope_total *s
 bool tkt_scope_waits_for_threads(const takt_trace *trace, const tkt_scope_total *scope)
 {
     return tkt_scope_waits(scope->name) &&
-           (trace->facts.has_spans ? is_wait_among_spans : is_wait_in_summary)(trace, scope);
+           (tkt_trace_prefers_lists(trace) ? is_wait_in_summary : is_wait_among_spans)(trace,
+                                                                                       scope);
 }

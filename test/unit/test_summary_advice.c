@@ -146,6 +146,33 @@ TEST(working_threads_are_the_headline_though_main_is_in_a_scope)
     takt_trace_release(trace);
 }
 
+/* A flight recorder keeps another stretch of each thread. */
+TEST(threads_of_which_scopes_are_missing_are_not_compared)
+{
+    for (uint32_t threads = 1; threads <= 2; threads++) {
+        takt_trace *trace = build_begin(2000000);
+        for (uint32_t i = 0; i < threads; i++)
+            build_span(trace, build_track(trace, i ? "writer" : "main"),
+                       build_site(trace, i ? "write later" : "solve"), TKT_NO_SPAN,
+                       i ? 1000000 : 1900000, 2000000);
+        build_end(trace);
+        trace->losses[TAKT_LOSS_OVERWRITTEN] = 1000;
+        json_t *json = report_json(trace, "summary", NULL);
+        if (threads == 1)
+            assert_text(json, "headline",
+                        "The bottleneck is solve: 100.00% of the self CPU time, 100.000us in 1 "
+                        "call.");
+        else
+            assert_null(json_object_get(json, "headline"));
+        json_decref(json);
+        char *scopes = report_of(trace, "scopes", NULL);
+        assert_int_equal(strstr(scopes, "do not compare scopes of different threads") != NULL,
+                         threads == 2);
+        tkt_free(scopes);
+        takt_trace_release(trace);
+    }
+}
+
 /* Calls beyond the limit of paths are a loss of a summary, not small calls of one scope. */
 TEST(other_paths_are_counted_and_no_scope)
 {
