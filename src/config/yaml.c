@@ -275,8 +275,8 @@ static bool read_section(yaml_file *file, const char *section)
     return true;
 }
 
-/* Returns the section that a top-level key names, or means: then it tells so. Returns -1 for other
- * keys. */
+/* Returns the section that a top-level key names, or surely means: then it tells so. Returns -1 for
+ * other keys. */
 static int find_section(tkt_yaml_reader *reader, const char *name)
 {
     char quoted[TKT_CONFIG_QUOTED];
@@ -291,7 +291,7 @@ static int find_section(tkt_yaml_reader *reader, const char *name)
         if (section == near) {
             tkt_yaml_fail(reader, "unknown section %s; did you mean '%s'?",
                           tkt_config_quote(quoted, name), near);
-            return i;
+            return tkt_edit_distance(name, near, 1) == 1 ? i : -1; /* or it means something else */
         }
     }
     return -1;

@@ -76,6 +76,14 @@ static bool owns_run(const tkt_saved_options *options)
     return __atomic_load_n(&run_owner, __ATOMIC_ACQUIRE) == options;
 }
 
+/* True if the file has that of another one: there is one file, and steps of both would mix in it.
+ */
+static bool is_taken_from(const tkt_saved_options *options)
+{
+    const tkt_saved_options *owner = __atomic_load_n(&run_owner, __ATOMIC_ACQUIRE);
+    return owner && owner != options;
+}
+
 static bool claim_run(const tkt_saved_options *options)
 {
     const tkt_saved_options *none = NULL;
@@ -127,6 +135,13 @@ takt_status tkt_keeping_start(tkt_saved_options *options)
 {
     takt_error error = {.message = "out of memory"};
     char path[4096];
+    if (is_taken_from(options)) {
+        tkt_log(TAKT_LOG_WARNING,
+                "profiler: output.crash_safe has no effect on %s: another profiler of this process "
+                "has the file",
+                options->file_name);
+        return TAKT_OK;
+    }
     tkt_options_claim_directory(options);
     takt_status status = tkt_folder_create(options->directory, &error);
     if (status == TAKT_OK) {
@@ -150,7 +165,7 @@ takt_status tkt_keeping_start(tkt_saved_options *options)
 void tkt_keeping_begin(tkt_cycle *cycle, const tkt_window *window)
 {
     const takt_profiler_options *options = &cycle->options->given;
-    if (!options->crash_safe)
+    if (!options->crash_safe || is_taken_from(cycle->options))
         return;
     tkt_mapping_window kept = {
         .cycle = cycle->number,

@@ -202,6 +202,15 @@ TEST(all_errors_are_told_in_order)
     assert_int_equal(errors.count, COUNT_OF(places));
 }
 
+/* It is two letters from "reports", but its keys need not be. */
+TEST(what_is_in_an_unknown_section_is_not_judged_by_a_guess)
+{
+    tkt_config_errors errors;
+    read_broken("reports: [scopes]\nexports: {a: 1}\n", &errors);
+    assert_int_equal(errors.count, 1);
+    assert_non_null(strstr(errors.items[0].error.message, "unknown section 'exports'"));
+}
+
 TEST(a_syntax_error_comes_after_what_was_found_before)
 {
     tkt_config_errors errors;
