@@ -55,9 +55,9 @@ extern "C" {
 #define TAKT_WORK(flops, bytes) TAKT_DO_WORK(flops, bytes)
 
 /* A scope that begins and ends in different blocks of one thread. Both macros take the same name.
- * Takt ignores an end without a begin, counts it, and reports its place; not a place's first one
- * outside of all scopes, whose begin may have come before the recording. An end also closes all
- * scopes that were left open inside its own. */
+ * Takt ignores an end without a begin, counts it, and logs where it is. It does not count the first
+ * one of a place outside of all scopes: its begin may have come before the recording. An end also
+ * closes all scopes that were left open inside its own. */
 #define TAKT_BEGIN(name) TAKT_DO_BEGIN(name)
 #define TAKT_END(name)   TAKT_DO_END(name)
 

@@ -38,7 +38,7 @@ typedef void (*takt_timing_report)(const takt_timing *results, const char *inden
 typedef struct takt_timer_options {
     size_t             struct_size; /* sizeof(takt_timer_options); set by the macros */
     bool               inactive;    /* the timer does nothing */
-    bool               silent;      /* prints nothing */
+    bool               silent;      /* prints nothing, and does not call `report` */
     bool               detailed;    /* prints the tree of the scopes inside the timer */
     bool               synchronize; /* waits for all CUDA devices in use before the timer begins and
                                      * before it ends; without this option the timer may end before
@@ -51,7 +51,8 @@ typedef struct takt_timer_options {
     takt_timing_report report;      /* called instead of printing the three tables */
     void              *user;        /* passed to `report` */
     double            *elapsed_ms;  /* receives the duration, in milliseconds */
-    takt_samples      *samples;     /* list to which the duration is appended */
+    takt_samples      *samples;     /* list to which the duration is appended, unless there is no
+                                     * memory */
     const char        *extra;       /* appended to the printed line; read when the timer ends */
 
     /* More about the NVTX range; the texts are read when the timer begins. */

@@ -58,7 +58,8 @@ static void print_overview(FILE *file)
         "  takt --version      the version\n\n"
         "The exit status is 0 if all went well, 1 if the work failed (a file that is no\n"
         "trace, a full disk), 2 if the question was wrong (an unknown option) and 4 if all went\n"
-        "well, but a trace lacks its end: its program was killed, or its file is cut.\n");
+        "well, but a trace lacks its end: its program was killed, or its file is cut. takt check\n"
+        "has others, see takt check --help.\n");
 }
 
 static int unknown_verb(const char *name)

@@ -1,5 +1,5 @@
-/* One lock guards the pool. It is held for a few list operations, never while allocating, decoding
- * a buffer or calling CUPTI. A thread takes it once per buffer, which is every hundredth of a
+/* One lock guards the pool. It is held for a few list operations, never while making a buffer,
+ * decoding one or calling CUPTI. A thread takes it once per buffer, which is every hundredth of a
  * second at most.
  *
  * A buffer that comes back counts only if `held` lists it. A buffer that comes back twice, or never
@@ -107,6 +107,7 @@ static pool_buffer *take_idle(uint32_t class)
     return buffer;
 }
 
+/* With the lock. */
 static void free_buffer(pool_buffer *buffer)
 {
     all_bytes -= buffer->bytes;
@@ -157,7 +158,7 @@ static bool hold(pool_buffer *buffer)
     return true;
 }
 
-/* Takes an emergency buffer that CUPTI does not have. If CUPTI has them all, takes the next in
+/* With the lock. Takes an emergency buffer that CUPTI does not have. If CUPTI has them all, takes the next in
  * turn, which was given out longest ago. */
 static uint8_t *take_emergency(void)
 {

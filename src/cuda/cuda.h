@@ -25,8 +25,8 @@ typedef struct tkt_settling {
     /* True when no activity is missing any more. Called on this thread whenever records have
      * arrived. NULL: waits until the devices have done all work given to them so far. */
     bool (*is_complete)(void *user);
-    /* True if only the caller waits for unfinished work. After the timeout a forced flush then
-     * discards unfinished records, in order to get the finished ones. NULL: must_force decides. */
+    /* True if only the caller waits for unfinished work. With this, or must_force, a forced flush
+     * follows the timeout: it discards unfinished records, in order to get the finished ones. */
     bool (*may_force)(void *user);
     void *user;
 } tkt_settling;

@@ -22,7 +22,7 @@ typedef struct tkt_timer_read {
 struct takt_device_timers {
     takt_device_timers *next;
     uint64_t id;         /* 1 for the first in the process */
-    uint32_t references; /* timers_lock: one of the program, one of each batch and collector */
+    uint32_t references; /* atomic: one of the program, one of each batch and collector */
     bool is_enabled;     /* atomic */
     bool is_reading;     /* atomic; taken by the thread that begins and collects reads */
     bool is_over;        /* atomic; for good */
@@ -41,7 +41,7 @@ struct takt_device_timers {
     uint32_t begun_reads;    /* atomic, as the next one; their difference is the reads under way */
     uint32_t finished_reads;
     tkt_timer_read reads[TKT_TIMER_READS];
-    struct tkt_phase_batch *latest; /* timers_lock; NULL: none yet */
+    struct tkt_phase_batch *latest; /* batch_lock; NULL: none yet */
 };
 
 /* The records of one lane of one launch. */
@@ -58,7 +58,7 @@ typedef struct tkt_phase_lane {
 typedef struct tkt_phase_batch {
     struct tkt_phase_batch *next;
     takt_device_timers *timers; /* names and device; kept after destroy */
-    uint32_t references;        /* timers_lock */
+    uint32_t references;        /* batch_lock */
     uint64_t number;            /* in order of the list, from 1 */
     uint64_t read_ns;           /* when the program asked for the read */
     uint64_t done_ns;           /* when it was found done: all lanes had begun */
@@ -82,7 +82,7 @@ static inline uint64_t tkt_record_start(const takt_device_record *record, uint64
     return start > 0 ? (uint64_t)start : 0;
 }
 
-/* Whether the kernel has written it. */
+/* True if the kernel has written the record. */
 static inline bool tkt_record_is_written(const takt_device_record *record)
 {
     return (record->rest >> 8 & 0xFFu) != 0;

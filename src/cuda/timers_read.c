@@ -134,8 +134,8 @@ void tkt_timers_record(bool records, bool is_needed)
 
 /* ---- From memory to a batch ------------------------------------------------------------------ */
 
-/* Of host code's clock: the program's word, or that Takt's clock is the one it reads, or readings
- * of both clocks some time apart. */
+/* Returns the ns per tick of the clock that kernels in host code read: from the options, from
+ * Takt's clock if it is the same counter, or from two readings of both clocks. */
 static double host_rate(const takt_device_timers *timers)
 {
     if (timers->options.ns_per_cycle > 0)

@@ -200,7 +200,7 @@ static uint64_t earlier_until_ns(const sweep *s, uint32_t label)
     return clip(s, until_ns);
 }
 
-/* It was busy with those. */
+/* Work of earlier launches counts as busy time. */
 static void begin_device(sweep *s, row *r)
 {
     uint64_t until_ns = earlier_until_ns(s, r->idle.device);

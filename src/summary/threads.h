@@ -33,9 +33,8 @@ typedef struct tkt_thread_part {
 
 typedef struct tkt_threads {
     TKT_ARRAY(tkt_thread_time); /* the main thread first, then by thread id */
-    TKT_ARRAY_OF(tkt_thread_part)
-    parts;     /* in order of first appearance; none if scopes are
-                * missing */
+    /* In order of first appearance; none if scopes are missing. */
+    TKT_ARRAY_OF(tkt_thread_part) parts;
 } tkt_threads; /* starts as {0} */
 
 /* Its name, "main", "thread 1234", or "(more threads)". Returns the trace's text or `out`. */
