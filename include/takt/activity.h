@@ -138,7 +138,8 @@ typedef struct takt_timing_options {
 
 /* Starts to collect all matching activities of the process, on all threads. Several timings may
  * collect at the same time. `options` may be NULL. The caller frees *out with takt_timing_free().
- * Any thread. TAKT_NO_MEMORY, TAKT_BAD_ARGUMENT. */
+ * Any thread. TAKT_NO_MEMORY, TAKT_BAD_ARGUMENT; TAKT_BAD_STATE in a forked child that records
+ * nothing. */
 TAKT_API takt_status takt_timing_begin(const takt_timing_options *options, takt_timing **out);
 
 /* Stops collecting, on any thread. The activities stand in the order of their launch or begin, and

@@ -58,7 +58,8 @@ typedef struct takt_device_timers takt_device_timers;
 /* Makes timers with `count` phases, 1 to TAKT_DEVICE_PHASES, for the calling thread's current CUDA
  * context. `names` are copied. `options` may be NULL. Allocates on the device, which may wait for
  * it. TAKT_BAD_ARGUMENT; TAKT_NO_MEMORY, on the host or on the device; TAKT_UNSUPPORTED without
- * CUDA; TAKT_BAD_STATE without a current context: call cudaSetDevice() before. Any thread. */
+ * CUDA; TAKT_BAD_STATE without a current context (call cudaSetDevice() before), and in a forked
+ * child that records nothing, like read and copy. Any thread. */
 TAKT_API takt_status takt_device_timers_create(const char *const *names, uint32_t count,
                                                const takt_device_timers_options *options,
                                                takt_device_timers **out);

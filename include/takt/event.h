@@ -53,7 +53,8 @@ TAKT_API takt_status takt_event_create(takt_event_kind kind, takt_event **out);
 
 /* Records the event on `stream`. Recording it again replaces the earlier time. Only one thread at a
  * time may record one event. TAKT_BAD_STATE if CUDA refuses: for example on a stream of another
- * context, or for NULL in a thread without a current context. TAKT_NO_MEMORY. */
+ * context, or for NULL in a thread without a current context. TAKT_NO_MEMORY. This function and the
+ * ones below return TAKT_UNSUPPORTED in a forked child of a process that used CUDA. */
 TAKT_API takt_status takt_event_record(takt_event *event, void *stream);
 
 /* Returns TAKT_OK if all work before the event is done, otherwise TAKT_NOT_READY. This function and
