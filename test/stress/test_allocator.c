@@ -49,13 +49,33 @@ static void *record_some(void *unused)
     return unused;
 }
 
+#define SCOPES_OF_TWO_STEPS (2 * 2 * 2000)
+
+static size_t scopes_found, losses_found;
+
+static void count_scopes(const takt_trace *trace, void *user)
+{
+    takt_track_info track;
+    takt_span_info span;
+    (void)user;
+    for (size_t i = 0; i < takt_trace_count(trace, TAKT_TRACE_TRACKS); i++)
+        for (size_t k = 0; takt_trace_track(trace, i, &track) == TAKT_OK && k < track.span_count;
+             k++)
+            scopes_found +=
+                takt_trace_span(trace, i, k, &span) == TAKT_OK && strcmp(span.name, "scope") == 0;
+    for (int i = 0; i < TAKT_LOSS_COUNT; i++)
+        losses_found += takt_trace_loss(trace, (takt_loss)i);
+}
+
 static void run_session(takt_mode mode)
 {
     pthread_t thread;
     takt_profiler_options options = TAKT_PROFILER_OPTIONS_INIT;
     takt_profiler *profiler = NULL;
     options.mode = mode;
-    options.schedule = (takt_schedule){.active = 2};
+    options.schedule = (takt_schedule){.active = 2, .repeat = 1};
+    options.on_trace = count_scopes;
+    scopes_found = losses_found = 0;
     if (takt_profiler_create(&options, &profiler) != TAKT_OK)
         return;
     takt_profiler_start(profiler);
@@ -92,10 +112,15 @@ TEST(it_may_run_out_of_memory_at_times)
     takt_set_log(ignore, NULL);
     for (size_t i = 0; i < sizeof everies / sizeof *everies; i++) {
         __atomic_store_n(&fail_every, everies[i], __ATOMIC_RELAXED);
-        for (int mode = TAKT_MODE_TRACE; mode <= TAKT_MODE_FLIGHT; mode++)
+        for (int mode = TAKT_MODE_TRACE; mode <= TAKT_MODE_FLIGHT; mode++) {
             run_session((takt_mode)mode);
+            assert_true(scopes_found <= SCOPES_OF_TWO_STEPS);
+        }
     }
     __atomic_store_n(&fail_every, 0, __ATOMIC_RELAXED);
+    run_session(TAKT_MODE_TRACE); /* nothing is left of that */
+    assert_int_equal(scopes_found, SCOPES_OF_TWO_STEPS);
+    assert_int_equal(losses_found, 0);
 }
 
 int main(void)
