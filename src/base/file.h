@@ -173,6 +173,9 @@ int tkt_run_program(char *const arguments[]);
 /* The width of the terminal at `fd` in columns; 0 if it is not a terminal. */
 uint32_t tkt_terminal_width(int fd);
 
+/* True for a terminal that shows colors, unless NO_COLOR is set. */
+bool tkt_terminal_has_color(int fd);
+
 /* ======== Mapped files ======== */
 
 /* A new file of fixed size, mapped shared: the process's stores to it stay in the file, however the

@@ -108,6 +108,13 @@ uint32_t tkt_terminal_width(int fd)
     return window.ws_col ? window.ws_col : WIDTH_OF_SILENT_TERMINALS;
 }
 
+bool tkt_terminal_has_color(int fd)
+{
+    const char *terminal = tkt_environment("TERM");
+    bool is_dumb = terminal && strcmp(terminal, "dumb") == 0;
+    return tkt_terminal_width(fd) > 0 && !is_dumb && !tkt_environment("NO_COLOR");
+}
+
 /* ======== Ranks ======== */
 
 /* The rank of this process, which MPI's launchers, Slurm and torchrun put into the environment of

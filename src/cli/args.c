@@ -1,11 +1,12 @@
 /* Parsing of command lines, and options that several verbs share. */
-#include "base/text.h"
 #include "cli/cli.h"
+
+#include "base/file.h"
+#include "base/text.h"
 
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
 #include <unistd.h>
 
 /* ======== Options and operands ======== */
@@ -280,7 +281,6 @@ int cli_choice_parse(cli_choice *choice, int argc, char **argv, cli_take_option 
 
 enum {
     WIDEST = 10000,
-    SILENT_TERMINAL = 80,
     USUAL_WIDTH = 160
 };
 
@@ -374,23 +374,13 @@ int cli_show_take(cli_show *show, const cli_syntax *syntax, int option, const ch
     }
 }
 
-/* Serial lines and new pseudo-terminals report a width of 0. */
-static uint32_t terminal_width(void)
-{
-    struct winsize window;
-    if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &window) != 0)
-        return USUAL_WIDTH;
-    return window.ws_col ? window.ws_col : SILENT_TERMINAL;
-}
-
 void cli_show_settle(cli_show *show)
 {
-    const char *terminal = getenv("TERM");
-    bool is_plain = cli_variable("NO_COLOR") || (terminal && strcmp(terminal, "dumb") == 0);
+    uint32_t width = tkt_terminal_width(STDOUT_FILENO);
 
     if (show->options.width == 0)
-        show->options.width = terminal_width();
+        show->options.width = width ? width : USUAL_WIDTH;
     show->options.width_key = "--width ";
     show->options.color = show->color == CLI_COLOR_ALWAYS ||
-                          (show->color == CLI_COLOR_AUTO && isatty(STDOUT_FILENO) && !is_plain);
+                          (show->color == CLI_COLOR_AUTO && tkt_terminal_has_color(STDOUT_FILENO));
 }

@@ -7,6 +7,8 @@
  * program's file. So this file only appends the keys for the folder and the format of traces. */
 #include "cli/check.h"
 
+#include "base/file.h"
+
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -52,7 +54,7 @@ static int make_folder(const char *path)
 
 static int make_root(const cli_check_runs *runs, cli_check_folders *out)
 {
-    const char *place = cli_variable("TMPDIR");
+    const char *place = tkt_environment("TMPDIR");
     const char *path = runs->keep ? runs->keep : place ? place : "/tmp";
 
     if (strlen(path) + sizeof "/takt-check-XXXXXX" > sizeof out->root)
@@ -362,7 +364,7 @@ static int run_all(const cli_check_runs *runs, const cli_check_folders *folders,
 
 int cli_check_run(const cli_check_runs *runs, cli_check_folders *out)
 {
-    const char *own = cli_variable("TAKT_OPTIONS");
+    const char *own = tkt_environment("TAKT_OPTIONS");
     char *options = strdup(own ? own : "");
 
     *out = (cli_check_folders){.is_temporary = false};

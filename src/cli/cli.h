@@ -171,9 +171,8 @@ const char *cli_clean(char *out, size_t size, const char *text);
 void cli_put_json_text(const char *text);
 void cli_put_number(double number, const char *none);
 
-/* Format "12,345", "1.50 MiB" and "1.234 s"; 32 bytes are enough. Each returns `out`. */
+/* Format "12,345" and "1.234 s"; 32 bytes are enough. Each returns `out`. */
 const char *cli_count_text(char *out, size_t size, uint64_t count);
-const char *cli_bytes_text(char *out, size_t size, uint64_t bytes);
 const char *cli_time_text(char *out, size_t size, double ns);
 
 /* ---- Trace files and folders of them (files.c) ---- */
@@ -231,11 +230,6 @@ void cli_tell_written(const char *path);
 /* Between these two calls cli_tell_written() prints the files as one array of objects in JSON. */
 void cli_written_begin_json(void);
 void cli_written_end_json(void);
-
-/* ---- The environment (output.c) ---- */
-
-/* Returns an environment variable. An empty one counts as unset (NULL), as in the library. */
-const char *cli_variable(const char *name);
 
 /* ---- Work that may take long (output.c) ---- */
 

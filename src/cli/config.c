@@ -3,6 +3,7 @@
 #include "config/config.h"
 #include "config/state.h"
 #include "base/error.h"
+#include "base/file.h"
 #include "cli/cli.h"
 
 #include <takt/config.h>
@@ -248,7 +249,7 @@ static void print_head(const char *path, bool is_first)
 
 static int check_files(char **files, int count, bool is_json)
 {
-    const char *variable = cli_variable("TAKT_OPTIONS");
+    const char *variable = tkt_environment("TAKT_OPTIONS");
     char clean[512];
     int result = CLI_OK;
 

@@ -1,7 +1,9 @@
 /* The checks of `takt doctor`: machine, environment, devices. */
 #include "cli/doctor.h"
 
+#include "base/file.h"
 #include "config/config.h"
+#include "report/table.h"
 
 #include <takt/profiler.h>
 #include <takt/scope.h>
@@ -24,6 +26,12 @@ enum {
     SCOPES = 20000, /* recorded per round to measure their cost */
     ROUNDS = 5
 };
+
+static const char *bytes_text(char out[TKT_VALUE_SIZE], uint64_t bytes)
+{
+    tkt_value_text(out, TKT_CELL_BYTES, (tkt_cell){.u = bytes});
+    return out;
+}
 
 /* Optional libraries that this command was built without, the missing feature, and the advice with
  * the name of Debian's package. */
@@ -97,7 +105,7 @@ static double scope_cost_ns(void)
 static void look_at_clock(doctor_findings *findings, const takt_system_info *system)
 {
     bool is_monotonic = strcmp(system->clock, "monotonic") == 0;
-    const char *wish = cli_variable("TAKT_CLOCK");
+    const char *wish = tkt_environment("TAKT_CLOCK");
     double scope_ns = scope_cost_ns();
     char scope[64] = "";
     const char *advice = !is_monotonic ? NULL
@@ -143,7 +151,7 @@ static void look_at_system(doctor_findings *findings)
 /* By default, traces go below the current folder. */
 static void look_at_folder(doctor_findings *findings)
 {
-    char folder[256], room[32];
+    char folder[256], room[TKT_VALUE_SIZE];
     struct statvfs facts;
 
     if (!getcwd(folder, sizeof folder))
@@ -154,7 +162,7 @@ static void look_at_folder(doctor_findings *findings)
                     "traces cannot be written below %s: %s", folder, strerror(errno));
     else if (statvfs(".", &facts) == 0)
         doctor_tell(findings, DOCTOR_OK, "folder", NULL, "%s is writable, %s free", folder,
-                    cli_bytes_text(room, sizeof room, (uint64_t)facts.f_bavail * facts.f_frsize));
+                    bytes_text(room, (uint64_t)facts.f_bavail * facts.f_frsize));
 }
 
 void doctor_look_at_host(doctor_findings *findings)
@@ -223,7 +231,7 @@ static void look_at_config(doctor_findings *findings)
     tkt_config_errors errors = {.count = 0};
     takt_config *config = NULL;
 
-    if (!cli_variable("TAKT_CONFIG") && !cli_variable("TAKT_OPTIONS"))
+    if (!tkt_environment("TAKT_CONFIG") && !tkt_environment("TAKT_OPTIONS"))
         return;
     /* Loads what a program would load, including TAKT_OPTIONS. */
     tkt_config_load(NULL, &config, &errors);
@@ -291,7 +299,7 @@ static void look_at_driver(doctor_findings *findings, const takt_cuda_info *cuda
 
 static void look_at_devices(doctor_findings *findings, const takt_cuda_info *cuda)
 {
-    char memory[32];
+    char memory[TKT_VALUE_SIZE];
     takt_cuda_device_info device;
 
     if (cuda->driver_path[0] && cuda->device_count == 0)
@@ -303,8 +311,7 @@ static void look_at_devices(doctor_findings *findings, const takt_cuda_info *cud
             doctor_tell(findings, DOCTOR_OK, "devices", NULL,
                         "cuda:%u %s, compute capability %u.%u, %u multiprocessors, %s", i,
                         device.name, device.compute_major, device.compute_minor,
-                        device.multiprocessors,
-                        cli_bytes_text(memory, sizeof memory, device.memory_bytes));
+                        device.multiprocessors, bytes_text(memory, device.memory_bytes));
 }
 
 static void look_at_cupti(doctor_findings *findings, const takt_cuda_info *cuda)

@@ -114,18 +114,6 @@ const char *cli_count_text(char *out, size_t size, uint64_t count)
     return out;
 }
 
-const char *cli_bytes_text(char *out, size_t size, uint64_t bytes)
-{
-    static const char *const units[] = {"bytes", "KiB", "MiB", "GiB", "TiB"};
-    double amount = (double)bytes;
-    size_t unit = 0;
-
-    for (; amount >= 1024.0 && unit < 4; unit++)
-        amount /= 1024.0;
-    snprintf(out, size, unit ? "%.2f %s" : "%.0f %s", amount, units[unit]);
-    return out;
-}
-
 const char *cli_time_text(char *out, size_t size, double ns)
 {
     if (isnan(ns))
@@ -257,7 +245,7 @@ static void put_written(const char *path)
 
 void cli_tell_written(const char *path)
 {
-    char size[32], clean[512];
+    char size[TKT_VALUE_SIZE], clean[512];
     uint64_t bytes;
 
     if (written_count >= 0) {
@@ -265,17 +253,9 @@ void cli_tell_written(const char *path)
         return;
     }
     printf("wrote %s", cli_clean(clean, sizeof clean, path));
-    if (size_of(path, &bytes))
-        printf(" (%s)", cli_bytes_text(size, sizeof size, bytes));
+    if (size_of(path, &bytes) && tkt_value_text(size, TKT_CELL_BYTES, (tkt_cell){.u = bytes}))
+        printf(" (%s)", size);
     putchar('\n');
-}
-
-/* ======== The environment ======== */
-
-const char *cli_variable(const char *name)
-{
-    const char *value = getenv(name);
-    return value && *value ? value : NULL;
 }
 
 /* ======== Progress ======== */

@@ -4,6 +4,7 @@
 
 #include "base/text.h"
 #include "cli/html/html.h"
+#include "report/table.h"
 
 #include <takt/export.h>
 
@@ -210,11 +211,11 @@ static void put_link(const view_request *request, const view_offer *offer, const
 
 static void print_link(const view_request *request, const view_offer *offer, const char *link)
 {
-    char clean[512], size[32];
+    char clean[512], size[TKT_VALUE_SIZE];
 
+    tkt_value_text(size, TKT_CELL_BYTES, (tkt_cell){.u = offer->size});
     printf("To see %s (%s), open this link in a browser; it works once:\n\n    %s\n\n",
-           cli_clean(clean, sizeof clean, request->file),
-           cli_bytes_text(size, sizeof size, offer->size), link);
+           cli_clean(clean, sizeof clean, request->file), size, link);
     if (getenv("SSH_CONNECTION"))
         printf("Where the browser runs, first: ssh -L %u:127.0.0.1:%u HOST\n", offer->port,
                offer->port);

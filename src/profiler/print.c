@@ -73,11 +73,6 @@ void tkt_print(const char *format, ...)
     tkt_free(longer);
 }
 
-static bool has_color(int fd)
-{
-    return tkt_terminal_width(fd) > 0 && !tkt_environment("NO_COLOR");
-}
-
 uint32_t tkt_print_width(uint32_t given)
 {
     return given ? given : tkt_terminal_width(1);
@@ -150,7 +145,7 @@ takt_status tkt_report_place_open(tkt_report_place *place, const tkt_saved_optio
         int fd = is_error ? 2 : 1;
         *out = (tkt_report_output){{write_stream, is_error ? stderr : stdout},
                                    tkt_terminal_width(fd),
-                                   has_color(fd)};
+                                   tkt_terminal_has_color(fd)};
         return TAKT_OK;
     }
     if (place->has_failed)
