@@ -193,14 +193,17 @@ static bool has_settled(const tkt_chunk *chunk)
            __atomic_load_n(&tkt_record_control.settled_ticks, __ATOMIC_RELAXED);
 }
 
+#define EXTRA_CHUNKS 8u /* for each thread */
+
 /* By how many chunks the limit is higher for this thread. A thread that comes after others have
- * used it up may have only chunks that it can neither overwrite nor drop, such as one that recorded
- * before the window; then it gets another one, or all its events would be lost from then on. */
+ * used it up may have only chunks that it can neither overwrite nor drop: one that recorded before
+ * the window, or before a timing inside it. Then it gets another one, or all its events would be
+ * lost from then on. */
 static uint32_t extra_chunks(const tkt_thread_log *log, bool has_old)
 {
     if (tkt_record_has(TKT_RING))
         return has_old ? 0 : 2 * tkt_log_count();
-    return has_settled(log->tail) ? tkt_log_count() : 0;
+    return has_settled(log->tail) ? EXTRA_CHUNKS * tkt_log_count() : 0;
 }
 
 /* With the lock, when there is no memory: restarts the tail. So events are lost a chunk at a time,
