@@ -21,9 +21,19 @@ PEAK_BANDWIDTH = 2 * 10.501e9 * 384 / 8
 OCCUPANCY, LIMITED_BY = 100.0, "warps"
 
 
+class Issue(tuple):
+    """When a call issued work, when that began, and the call's thread. Calls that two threads make in
+    the same nanosecond may stand in any order."""
+
+    def __lt__(self, other):
+        if self[0] != other[0]:
+            return self[0] < other[0]
+        return self[2] == other[2] and self[1] < other[1]
+
+
 def issued(works):
     """When the first of them was: in the order of calls, a graph's in the order of their begins."""
-    return min((work.call_at, work.at) for work in works)
+    return min((Issue((work.call_at, work.at, work.tid)) for work in works), key=tuple)
 
 
 def grouped(cycle, column, key):

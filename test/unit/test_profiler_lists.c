@@ -347,7 +347,7 @@ static void wait_for_an_idle_thread(void)
 TEST(a_summary_knows_which_waits_are_for_threads)
 {
     const takt_trace *summary = record(TAKT_MODE_SUMMARY, wait_for_a_working_thread);
-    has_text(summary, "summary", "No scope stands out: job takes most");
+    has_text(summary, "summary", "No scope stands out beside waits: job takes most");
     summary = record(TAKT_MODE_SUMMARY, wait_for_an_idle_thread);
     has_text(summary, "summary", "The bottleneck is wait for the worker: ");
 }
