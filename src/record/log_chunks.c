@@ -203,7 +203,8 @@ static uint32_t extra_chunks(const tkt_thread_log *log, bool has_old)
 {
     if (tkt_record_has(TKT_RING))
         return has_old ? 0 : 2 * tkt_log_count();
-    return has_settled(log->tail) ? EXTRA_CHUNKS * tkt_log_count() : 0;
+    bool is_stuck = has_settled(log->tail) && !tkt_mapping(); /* its file has no others */
+    return is_stuck ? EXTRA_CHUNKS * tkt_log_count() : 0;
 }
 
 /* With the lock, when there is no memory: restarts the tail. So events are lost a chunk at a time,
