@@ -214,7 +214,7 @@ static __attribute__((noinline)) void on_enter(int domain, uint32_t id,
     remember_correlation(data->correlation); /* now, since the call may return after the window's
                                               * end */
     uint64_t count = atomic_load_explicit(&switches, memory_order_relaxed);
-    __atomic_store_n(inside, count << 32 | data->correlation, __ATOMIC_RELAXED);
+    *inside = count << 32 | data->correlation;
     bool is_unreported = atomic_load_explicit(&is_paused, memory_order_relaxed);
     *data->correlation_data = is_unreported ? UNREPORTED : tkt_ticks();
 }
@@ -234,7 +234,7 @@ static void on_api(int domain, uint32_t id, const tkt_callback_data *data, const
         const char *name = name_of(domain, id);
         if (name)
             on_exit_of(name, domain == TKT_DOMAIN_DRIVER, data, caller);
-        __atomic_store_n(inside, 0, __ATOMIC_RELAXED);
+        *inside = 0;
     }
 }
 

@@ -67,7 +67,7 @@ void tkt_driver_forget(void)
 tkt_driver_call tkt_driver_begin(const tkt_driver *driver)
 {
     tkt_driver_call call = {takt_thread_hot_v1.device_call, TKT_CAPTURE_MODE_RELAXED};
-    __atomic_store_n(&takt_thread_hot_v1.device_call, UINT64_MAX, __ATOMIC_RELAXED);
+    takt_thread_hot_v1.device_call = UINT64_MAX;
     if (!driver->capture_mode || driver->capture_mode(&call.capture_mode) != TKT_CUDA_SUCCESS)
         call.capture_mode = -1;
     return call;
@@ -77,7 +77,7 @@ void tkt_driver_end(const tkt_driver *driver, tkt_driver_call call)
 {
     if (call.capture_mode >= 0)
         driver->capture_mode(&call.capture_mode);
-    __atomic_store_n(&takt_thread_hot_v1.device_call, call.outer_call, __ATOMIC_RELAXED);
+    takt_thread_hot_v1.device_call = call.outer_call;
 }
 
 bool tkt_driver_device(const tkt_driver *driver, uint32_t ordinal, int *handle)

@@ -100,20 +100,6 @@ static takt_record *copy_moment(const tkt_thread_log *log, takt_frame *frames,
     return cursor;
 }
 
-size_t tkt_log_calls_under_way(uint32_t *out, size_t most)
-{
-    size_t count = 0;
-    for (tkt_thread_log *log = tkt_log_first(); log && count < most; log = tkt_log_next(log)) {
-        uint64_t was = tkt_busy_lock(&log->lock);
-        uint64_t call =
-            log->thread ? __atomic_load_n(&log->thread->device_call, __ATOMIC_RELAXED) : 0;
-        tkt_busy_unlock(&log->lock, was);
-        if (call != 0 && call != UINT64_MAX)
-            out[count++] = (uint32_t)call;
-    }
-    return count;
-}
-
 static takt_status add_part(tkt_log_view *view, const tkt_chunk *chunk, uint32_t count)
 {
     tkt_log_part *part = TKT_ARRAY_ADD(&view->parts);
@@ -377,6 +363,20 @@ bool tkt_log_locate(const tkt_thread_log *log, tkt_log_place *place)
         *place = (tkt_log_place){__atomic_load_n(&log->rest, __ATOMIC_ACQUIRE),
                                  __atomic_load_n(&log->rest_top, __ATOMIC_ACQUIRE), false};
     return is_there;
+}
+
+size_t tkt_log_calls_under_way(uint32_t *out, size_t most)
+{
+    size_t count = 0;
+    takt_thread_v1 seen;
+    for (tkt_thread_log *log = tkt_log_first(); log && count < most; log = tkt_log_next(log)) {
+        uint64_t was = tkt_busy_lock(&log->lock);
+        uint64_t call = log->thread && peek(log, &seen) ? seen.device_call : 0;
+        tkt_busy_unlock(&log->lock, was);
+        if (call != 0 && call != UINT64_MAX)
+            out[count++] = (uint32_t)call;
+    }
+    return count;
 }
 
 /* Closes the scopes that `thread` has left open in the log, and takes the thread out of it. */

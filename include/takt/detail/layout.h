@@ -79,7 +79,7 @@ typedef struct takt_thread_v1 {
     void        *log;    /* struct tkt_thread_log */
     uint64_t     busy; /* 0, or TAKT_BUSY and bits of src/base/thread.h: the library decides */
     uint64_t     printing_timers;
-    uint64_t     device_call; /* atomic; the current call into a device's library, see src/cuda */
+    uint64_t     device_call; /* the current call into a device's library, see src/cuda */
 } takt_thread_v1;
 
 typedef struct takt_switch_v1 {
