@@ -193,8 +193,6 @@ static bool has_settled(const tkt_chunk *chunk)
            __atomic_load_n(&tkt_record_control.settled_ticks, __ATOMIC_RELAXED);
 }
 
-#define EXTRA_CHUNKS 8u /* for each thread */
-
 /* By how many chunks the limit is higher for this thread. A thread that comes after others have
  * used it up may have only chunks that it can neither overwrite nor drop: one that recorded before
  * the window, or before a timing inside it. Then it gets another one, or all its events would be
@@ -204,7 +202,7 @@ static uint32_t extra_chunks(const tkt_thread_log *log, bool has_old)
     if (tkt_record_has(TKT_RING))
         return has_old ? 0 : 2 * tkt_log_count();
     bool is_stuck = has_settled(log->tail) && !tkt_mapping(); /* its file has no others */
-    return is_stuck ? EXTRA_CHUNKS * tkt_log_count() : 0;
+    return is_stuck ? tkt_log_count() : 0;
 }
 
 /* With the lock, when there is no memory: restarts the tail. So events are lost a chunk at a time,

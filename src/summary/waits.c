@@ -3,15 +3,23 @@
  * bottleneck, so what the other threads did meanwhile decides. */
 #include "summary/threads.h"
 
+#include <ctype.h>
 #include <string.h>
+
+/* True if the name has the word by itself: "idle loop", but not "gridLevel". */
+static bool has_word(const char *name, const char *word)
+{
+    size_t size = strlen(word);
+    for (const char *at = strcasestr(name, word); at; at = strcasestr(at + 1, word))
+        if ((at == name || !isalpha((unsigned char)at[-1])) && !isalpha((unsigned char)at[size]))
+            return true;
+    return false;
+}
 
 bool tkt_scope_waits(const char *name)
 {
-    static const char *const words[] = {"wait", "_barrier", "idle", "sleep"};
-    bool waits = false;
-    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
-        waits |= strcasestr(name, words[i]) != NULL;
-    return waits;
+    return strcasestr(name, "wait") || strcasestr(name, "_barrier") || has_word(name, "idle") ||
+           has_word(name, "sleep");
 }
 
 static const char *name_of(const takt_trace *trace, const tkt_span *span)

@@ -5,6 +5,7 @@
 
 #include "support/test.h"
 
+#include <limits.h>
 #include <pthread.h>
 #include <sched.h>
 #include <sys/mman.h>
@@ -343,13 +344,13 @@ TEST(a_thread_from_before_the_recording_is_in_the_totals_when_memory_is_used_up)
 /* A thread records in a destructor that runs after Takt's, so its log does not know of its end. */
 static pthread_key_t late_key;
 
-static void record_late(void *round)
+static void record_late(void *rounds)
 {
     {
         TAKT_SCOPE("late");
     }
-    if (round != &late_key)
-        pthread_setspecific(late_key, &late_key);
+    if ((uintptr_t)rounds < PTHREAD_DESTRUCTOR_ITERATIONS)
+        pthread_setspecific(late_key, (void *)((uintptr_t)rounds + 1));
 }
 
 static void *record_and_end(void *unused)
@@ -357,8 +358,8 @@ static void *record_and_end(void *unused)
     {
         TAKT_SCOPE("in time");
     }
-    pthread_setspecific(late_key, &unused);
-    return NULL;
+    pthread_setspecific(late_key, (void *)1);
+    return unused;
 }
 
 TEST(a_thread_whose_memory_is_gone_is_sealed)
