@@ -347,8 +347,8 @@ static void head_host(tkt_document *document, const tkt_advice_basis *basis,
 {
     char name[TKT_NAME_SIZE], share[TKT_VALUE_SIZE], time[TKT_VALUE_SIZE], busy[TKT_VALUE_SIZE];
     const tkt_scope_total *scope = hottest->scope;
-    const char *whose = hottest->is_of_main ? "main thread's " : "";
-    double part = tkt_share(tkt_working_ns(scope), hottest->self_ns);
+    const char *of = hottest->is_of_main ? "wall time" : "self CPU time";
+    double part = tkt_share(tkt_working_ns(scope), hottest->of_ns);
     bool is_hot = part >= HOT_SHARE;
     uint64_t wall_ns = tkt_wall_ns(&document->trace->facts);
     unsigned long long calls = scope->calls;
@@ -360,18 +360,18 @@ static void head_host(tkt_document *document, const tkt_advice_basis *basis,
     if (use)
         tkt_document_set_headline(
             document,
-            "The bottleneck is the host: %s was busy for only %s of the wall time%s%s%s%s%s%s%s.",
+            "The bottleneck is the host: %s was busy for only %s of the wall time%s%s%s%s%s%s.",
             tkt_trace_text(document->trace, use->device), busy, is_hot ? ", and " : "",
             is_hot ? name : "", is_hot ? " takes " : "", is_hot ? share : "",
-            is_hot ? " of the " : "", is_hot ? whose : "", is_hot ? "self CPU time" : "");
+            is_hot ? " of the " : "", is_hot ? of : "");
     else if (is_hot)
-        tkt_document_set_headline(
-            document, "The bottleneck is %s: %s of the %sself CPU time, %s in %llu call%s.", name,
-            share, whose, time, calls, calls == 1 ? "" : "s");
+        tkt_document_set_headline(document,
+                                  "The bottleneck is %s: %s of the %s, %s in %llu call%s.", name,
+                                  share, of, time, calls, calls == 1 ? "" : "s");
     else
         tkt_document_set_headline(
-            document, "No scope stands out%s: %s takes most, %s of the %sself CPU time.",
-            is_less_than_a_wait(basis->scopes, hottest) ? " beside waits" : "", name, share, whose);
+            document, "No scope stands out%s: %s takes most, %s of the %s.",
+            is_less_than_a_wait(basis->scopes, hottest) ? " beside waits" : "", name, share, of);
 }
 
 static const tkt_device_use *busiest_of(const takt_trace *trace, const tkt_device_uses *uses)

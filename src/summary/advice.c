@@ -29,7 +29,8 @@ static bool is_hotter(const tkt_scope_total *scope, const tkt_scope_total *than)
 
 tkt_hottest tkt_hottest_scope(const takt_trace *trace, const tkt_scopes *scopes)
 {
-    tkt_hottest all = {.self_ns = scopes->self_ns}, of_main = {.is_of_main = true};
+    uint64_t wall_ns = tkt_wall_ns(&trace->facts);
+    tkt_hottest all = {.of_ns = scopes->self_ns}, of_main = {.of_ns = wall_ns, .is_of_main = true};
     uint64_t working_ns = 0;
     for (size_t i = 0; i < scopes->count; i++) {
         const tkt_scope_total *scope = &scopes->items[i];
@@ -38,13 +39,12 @@ tkt_hottest tkt_hottest_scope(const takt_trace *trace, const tkt_scopes *scopes)
             all.scope = scope;
         if (!is_of_main(scope))
             continue;
-        of_main.self_ns += scope->self_ns;
         working_ns += waits ? 0 : tkt_working_ns(scope);
         if (!waits && is_hotter(scope, of_main.scope))
             of_main.scope = scope;
     }
     bool is_of_another = all.scope && all.scope->threads == 1 && all.scope->main_ns == 0;
-    bool works = of_main.scope && working_ns >= tkt_wall_ns(&trace->facts) / 2;
+    bool works = of_main.scope && working_ns >= wall_ns / 2;
     return works && is_of_another ? of_main : all;
 }
 

@@ -94,8 +94,9 @@ bool tkt_advice_is_possible(const takt_trace *trace);
  * threads wait: they compute nothing. */
 typedef struct tkt_hottest {
     const tkt_scope_total *scope; /* NULL: there is none */
-    uint64_t self_ns;             /* of all scopes, or of the main thread's */
-    bool is_of_main; /* a single other thread has more, but may sleep while the main thread works */
+    uint64_t of_ns;               /* the self time of all scopes, or the wall time */
+    bool is_of_main; /* a single other thread has more, but may sleep while the main thread works:
+                      * of_ns is the wall time */
 } tkt_hottest;
 tkt_hottest tkt_hottest_scope(const takt_trace *trace, const tkt_scopes *scopes);
 
