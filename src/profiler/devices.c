@@ -318,13 +318,14 @@ takt_status tkt_devices_settle(tkt_device_part *part, const tkt_join *join,
                               tkt_clock_ns(&join->fit, join->end_ticks));
     s.arrivals.calls = how->calls;
     s.arrivals.call_count = how->call_count;
-    out->is_settled = tkt_cuda_settle(&(tkt_settling){
-        .synchronize = how->synchronize,
-        .wants_rest = awaits_bodies(has_graphs) || (s.has_spans && has_allocations(trace)),
-        .timeout_ms = how->timeout_ms,
-        .is_complete = has_all_arrived,
-        .may_force = is_alone,
-        .user = &s});
+    out->is_settled = tkt_cuda_settle(
+        &(tkt_settling){.synchronize = how->synchronize,
+                        .wants_rest = (how->synchronize && awaits_bodies(has_graphs)) ||
+                                      (s.has_spans && has_allocations(trace)),
+                        .timeout_ms = how->timeout_ms,
+                        .is_complete = has_all_arrived,
+                        .may_force = is_alone,
+                        .user = &s});
     has_all_arrived(&s);
     out->has_strays = s.arrivals.strays != 0;
     out->is_call_under_way = s.arrivals.has_call;
