@@ -158,8 +158,8 @@ static bool hold(pool_buffer *buffer)
     return true;
 }
 
-/* With the lock. Takes an emergency buffer that CUPTI does not have. If CUPTI has them all, takes the next in
- * turn, which was given out longest ago. */
+/* With the lock. Takes an emergency buffer that CUPTI does not have. If CUPTI has them all, takes
+ * the next in turn, which was given out longest ago. */
 static uint8_t *take_emergency(void)
 {
     uint32_t turn = emergency_turn++ % EMERGENCIES, chosen = turn;

@@ -82,7 +82,7 @@ typedef enum tkt_backend {
 typedef struct tkt_cuda_wish {
     bool     is_on;
     bool     is_graph_whole; /* one activity per graph launch; otherwise one per node */
-    bool memory;             /* allocations and pools; while !is_on, for their totals only */
+    bool     memory;         /* allocations and pools; while !is_on, for their totals only */
     uint32_t filter;         /* TAKT_TIMING_ bits */
     uint64_t max_bytes;      /* memory for decoded activities and CUPTI's buffers */
     uint64_t generation;     /* the collector ignores a request older than its current one */

@@ -65,20 +65,11 @@ static bool look_around(const tkt_settling *how, uint64_t until_ns)
     return false;
 }
 
-static uint64_t count_bodies(void)
-{
-    tkt_store *store = tkt_store_get();
-    tkt_mutex_lock(&store->lock);
-    uint64_t bodies = store->bodies;
-    tkt_mutex_unlock(&store->lock);
-    return bodies;
-}
-
 /* When no activity is missing: true if there is nothing else to wait for. As long as bodies come,
  * so may others. */
 static bool has_rest(const tkt_settling *how, progress *p, uint64_t now_ns)
 {
-    uint64_t bodies = count_bodies();
+    uint64_t bodies = tkt_store_bodies();
     if (!p->complete_ns || bodies != p->bodies)
         p->complete_ns = now_ns;
     p->bodies = bodies;

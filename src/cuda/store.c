@@ -90,6 +90,15 @@ uint64_t tkt_store_position(void)
     return position;
 }
 
+__attribute__((cold)) uint64_t tkt_store_bodies(void)
+{
+    tkt_store *store = tkt_store_get();
+    tkt_mutex_lock(&store->lock);
+    uint64_t bodies = store->bodies;
+    tkt_mutex_unlock(&store->lock);
+    return bodies;
+}
+
 __attribute__((cold)) bool tkt_store_is_full(void)
 {
     tkt_store *store = tkt_store_get();

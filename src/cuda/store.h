@@ -314,6 +314,9 @@ void tkt_store_fini(tkt_store *store);
  * opens. */
 uint64_t tkt_store_position(void);
 
+/* Returns how many bodies have arrived since the process began. */
+uint64_t tkt_store_bodies(void);
+
 /* Frees full chunks of activities and records of events before `position`, and memory events, waits
  * and overheads from before `before_ticks`. Once no activity is left, shapes are renumbered, so
  * nobody may keep an index of a shape without the lock. Strings and devices are never renumbered. */

@@ -13,7 +13,7 @@
 /* Names for CUPTI's numbers. */
 
 const char *tkt_memory_kind_name(uint32_t kind); /* takt_memory_kind: "Pageable" */
-const char *tkt_limiter_name(uint32_t limiter); /* takt_occupancy_limit: "registers"; "": unknown */
+const char *tkt_limiter_name(uint32_t limiter);  /* takt_occupancy_limit: "registers"; or "" */
 const char *tkt_wait_name(uint32_t kind);        /* tkt_wait: "Stream Sync" */
 
 /* In Chrome files a device's ordinal, below the first number, stands where a process's id does. A

@@ -258,24 +258,20 @@ static bool is_alone(void *user)
     return tkt_session_is_alone(s->how->window);
 }
 
-static uint64_t count_bodies(void)
-{
-    tkt_store *store = tkt_store_get();
-    tkt_mutex_lock(&store->lock);
-    uint64_t bodies = store->bodies;
-    tkt_mutex_unlock(&store->lock);
-    return bodies;
-}
-
-static bool has_launched_graphs(const takt_trace *trace)
+/* True if the window has a call of such a name. */
+static bool has_call(const takt_trace *trace, bool (*is_such)(const char *name))
 {
     bool has = false;
     for (size_t i = 0; i < trace->sites.count; i++) {
         const tkt_trace_site *site = &trace->sites.items[i];
-        has |= site->kind == TAKT_SITE_CALL &&
-               (tkt_launched_by(tkt_trace_text(trace, site->name)) & TAKT_TIMING_GRAPH);
+        has |= site->kind == TAKT_SITE_CALL && is_such(tkt_trace_text(trace, site->name));
     }
     return has;
+}
+
+static bool launches_graph(const char *name)
+{
+    return (tkt_launched_by(name) & TAKT_TIMING_GRAPH) != 0;
 }
 
 /* Bodies of the window's graphs may come after all nodes. A program that had none in the first
@@ -284,19 +280,7 @@ static bool awaits_bodies(bool has_graphs)
 {
     static bool was_awaited; /* atomic */
     return has_graphs &&
-           (!__atomic_exchange_n(&was_awaited, true, __ATOMIC_RELAXED) || count_bodies() > 0);
-}
-
-/* True if the window has calls that allocate or free memory of devices. */
-static bool has_allocations(const takt_trace *trace)
-{
-    bool has = false;
-    for (size_t i = 0; i < trace->sites.count; i++) {
-        const tkt_trace_site *site = &trace->sites.items[i];
-        has |= site->kind == TAKT_SITE_CALL &&
-               tkt_call_changes_memory(tkt_trace_text(trace, site->name));
-    }
-    return has;
+           (!__atomic_exchange_n(&was_awaited, true, __ATOMIC_RELAXED) || tkt_store_bodies() > 0);
 }
 
 takt_status tkt_devices_settle(tkt_device_part *part, const tkt_join *join,
@@ -311,7 +295,7 @@ takt_status tkt_devices_settle(tkt_device_part *part, const tkt_join *join,
     takt_status status = s.has_spans ? tkt_arrivals_init(&s.arrivals, trace, &mine) : TAKT_OK;
     if (status != TAKT_OK)
         return status;
-    bool has_graphs = (s.has_spans && has_launched_graphs(trace)) ||
+    bool has_graphs = (s.has_spans && has_call(trace, launches_graph)) ||
                       (part->fold && tkt_device_fold_has_graphs(part->fold));
     if (part->fold)
         tkt_device_fold_bound(part->fold, &join->fit, tkt_clock_ns(&join->fit, join->begin_ticks),
@@ -321,7 +305,7 @@ takt_status tkt_devices_settle(tkt_device_part *part, const tkt_join *join,
     out->is_settled = tkt_cuda_settle(
         &(tkt_settling){.synchronize = how->synchronize,
                         .wants_rest = (how->synchronize && awaits_bodies(has_graphs)) ||
-                                      (s.has_spans && has_allocations(trace)),
+                                      (s.has_spans && has_call(trace, tkt_call_changes_memory)),
                         .timeout_ms = how->timeout_ms,
                         .is_complete = has_all_arrived,
                         .may_force = is_alone,

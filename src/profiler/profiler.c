@@ -179,8 +179,7 @@ static takt_status begin(takt_profiler *profiler)
         &(tkt_run_change){.kind = TKT_RUN_BEGINS, .simulated_seconds = simulated_seconds});
     profiler->action = TKT_STOPPED;
     tkt_profiler_go_to(profiler, takt_schedule_action(&profiler->options.given.schedule, 0), 0);
-    profiler->must_look_ahead =
-        profiler->action == TAKT_ACTION_NONE && tkt_wants_devices(&profiler->options.given);
+    profiler->must_look_ahead = tkt_wants_devices(&profiler->options.given);
     if (profiler->must_look_ahead)
         look_ahead(profiler);
     synchronize(profiler);

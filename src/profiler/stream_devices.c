@@ -138,17 +138,13 @@ static void add_activity(taking *t, const tkt_stored_activity *from, uint32_t sh
                          .correlation = from->correlation};
 }
 
-/* Adds an activity with the trace's shape, or its graph's launch. */
-static void add_or_combine(taking *t, const tkt_stored_activity *from, uint32_t shape)
+static void add_node(taking *t, const tkt_stored_activity *from)
 {
-    bool is_node = from->graph && from->correlation && t->window->wish.whole_graphs;
-    tkt_graph_launch *launch = is_node ? tkt_graphs_add(&t->to->graphs, from) : NULL;
+    tkt_graph_launch *launch = tkt_graphs_add(&t->to->graphs, from);
     if (launch)
         launch->owner = takt_now_ns();
-    else if (is_node)
-        t->to->lost[TAKT_LOSS_DEVICE_DROPPED]++;
     else
-        add_activity(t, from, shape);
+        t->to->lost[TAKT_LOSS_DEVICE_DROPPED]++;
 }
 
 /* Adds a body to its graph's launch, unless that is written. */
@@ -189,8 +185,10 @@ static void take_activity(taking *t, const tkt_stored_activity *from)
         tkt_stored_activity body = *from;
         body.shape = shape_of(t, from->shape);
         tkt_bodies_hold(&t->to->bodies, &body, settle_body, t);
+    } else if (is_part) {
+        add_node(t, from);
     } else {
-        add_or_combine(t, from, is_part ? from->shape : shape_of(t, from->shape));
+        add_activity(t, from, shape_of(t, from->shape));
     }
 }
 

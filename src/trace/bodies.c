@@ -46,6 +46,13 @@ static tkt_graph_nodes *nodes_of(tkt_bodies *bodies, uint32_t graph)
     return added;
 }
 
+/* The known launches of a graph; NULL: none. */
+static tkt_graph_nodes *known_nodes(const tkt_bodies *bodies, uint32_t graph)
+{
+    const uint64_t *place = tkt_map_get(&bodies->index, graph);
+    return place ? &bodies->graphs.items[*place - 1] : NULL;
+}
+
 /* How many launches began until then. */
 static size_t count_until(const tkt_graph_nodes *nodes, uint64_t begin)
 {
@@ -124,10 +131,10 @@ static uint64_t look_at_needs(tkt_bodies *bodies)
     until = until > QUIET_NS ? until - QUIET_NS : 0;
     for (size_t i = 0; i < bodies->held.count; i++) {
         const tkt_stored_activity *body = &bodies->held.items[i].activity;
-        const uint64_t *place = tkt_map_get(&bodies->index, body->graph);
+        tkt_graph_nodes *nodes = known_nodes(bodies, body->graph);
         until = body->begin < until ? body->begin : until;
-        if (place)
-            bodies->graphs.items[*place - 1].has_held = true;
+        if (nodes)
+            nodes->has_held = true;
     }
     return until;
 }
@@ -170,8 +177,7 @@ static void forget_launches(tkt_bodies *bodies)
 
 void tkt_bodies_own(const tkt_bodies *bodies, tkt_stored_activity *body)
 {
-    const uint64_t *place = tkt_map_get(&bodies->index, body->graph);
-    const tkt_graph_nodes *nodes = place ? &bodies->graphs.items[*place - 1] : NULL;
+    const tkt_graph_nodes *nodes = known_nodes(bodies, body->graph);
     size_t before = nodes ? count_until(nodes, body->begin) : 0;
     if (before > 0)
         body->correlation = nodes->items[before - 1].correlation;
@@ -188,8 +194,7 @@ static void settle(const tkt_bodies *bodies, const tkt_stored_activity *held,
 /* Without a later launch of its graph, the node of its own may be late. */
 static bool is_due(const tkt_bodies *bodies, const tkt_held_body *held, uint64_t now_ns)
 {
-    const uint64_t *place = tkt_map_get(&bodies->index, held->activity.graph);
-    const tkt_graph_nodes *nodes = place ? &bodies->graphs.items[*place - 1] : NULL;
+    const tkt_graph_nodes *nodes = known_nodes(bodies, held->activity.graph);
     bool is_sure =
         nodes && nodes->count && nodes->items[nodes->count - 1].begin > held->activity.begin;
     return held->since_ns + (is_sure ? QUIET_NS : LONGEST_NS) <= now_ns;

@@ -341,18 +341,18 @@ static bool is_part_of_whole(const tkt_device_fold *sums, const tkt_stored_activ
     return from->graph && from->correlation && sums->whole_graphs;
 }
 
-static bool is_within(tkt_device_fold *sums, const tkt_stored_activity *from)
+static bool is_within(const tkt_device_fold *sums, const tkt_stored_activity *from)
 {
-    if (!tkt_is_later_call(from->correlation, sums->first_correlation)) {
-        if (from->end > sums->earlier_until)
-            sums->earlier_until = from->end;
-        return false;
-    }
-    if (!tkt_is_call_until(from->correlation, sums->last_correlation))
-        return false;
-    if (from->end > sums->own_until)
-        sums->own_until = from->end;
-    return true;
+    return tkt_is_call_within(from->correlation, sums->first_correlation, sums->last_correlation);
+}
+
+/* Notes until when devices worked for earlier calls, and for the window's own. */
+static void note_end(tkt_device_fold *sums, const tkt_stored_activity *from)
+{
+    bool is_earlier = !tkt_is_later_call(from->correlation, sums->first_correlation);
+    uint64_t *until = is_earlier ? &sums->earlier_until : &sums->own_until;
+    if ((is_earlier || is_within(sums, from)) && from->end > *until)
+        *until = from->end;
 }
 
 static void add_single(tkt_device_fold *sums, const tkt_store *store,
@@ -391,6 +391,8 @@ static bool is_in_work(const settling_bodies *s, const tkt_stored_activity *body
 static void add_body(void *user, const tkt_stored_activity *body)
 {
     const settling_bodies *s = user;
+    if (body->correlation)
+        note_end(s->sums, body);
     bool is_ours = body->correlation ? is_within(s->sums, body) : is_in_work(s, body);
     if (!is_ours)
         return;
@@ -429,7 +431,10 @@ static void hold_body(tkt_device_fold *sums, tkt_store *store, const tkt_stored_
 static void take_activity(tkt_device_fold *sums, tkt_store *store, const tkt_stored_activity *from)
 {
     const tkt_shape *shape = &store->shapes.items[from->shape];
-    if (tkt_is_body(from) || !is_within(sums, from))
+    if (tkt_is_body(from))
+        return;
+    note_end(sums, from);
+    if (!is_within(sums, from))
         return;
     if (is_part_of_whole(sums, from) && from->end)
         add_node(sums, store, from);

@@ -2,6 +2,7 @@
  * before, in whatever order they arrive. */
 #include "support/test.h"
 #include "base/alloc.h"
+#include "base/clock.h"
 #include "trace/devices.h"
 
 #include <stdlib.h>
@@ -61,72 +62,6 @@ static void add(tkt_store *store, uint32_t graph, uint32_t correlation, uint64_t
     assert_true(tkt_store_add(store, &node));
 }
 
-TEST(a_body_belongs_to_the_launch_whose_node_began_last_before_it)
-{
-    static tkt_stored_activity activities[ALL];
-    static uint32_t launch_of[ALL];
-    tkt_store store;
-    tkt_bodies bodies = {0};
-    size_t count = make_activities(activities, launch_of), found = 0;
-    shuffle(activities, launch_of, count);
-    assert_int_equal(tkt_store_init(&store), TAKT_OK);
-    for (size_t i = 0; i < count / 2; i++)
-        assert_true(tkt_store_add(&store, &activities[i]));
-    assert_true(store.bodies > 0 && store.has_nodes);
-    tkt_bodies_note(&bodies, &store, 0);
-    for (size_t i = count / 2; i < count; i++)
-        assert_true(tkt_store_add(&store, &activities[i]));
-    tkt_bodies_note(&bodies, &store, count / 2);
-    for (size_t i = 0; i < count; i++) {
-        if (!tkt_is_body(&activities[i]))
-            continue;
-        assert_int_equal(launch_at(&bodies, activities[i].graph, activities[i].begin),
-                         launch_of[i]);
-        found++;
-    }
-    assert_int_equal(found, GRAPHS * LAUNCHES * BODIES);
-    tkt_bodies_fini(&bodies);
-    tkt_store_fini(&store);
-}
-
-TEST(nodes_may_arrive_in_reverse_order)
-{
-    enum {
-        MANY = 1000
-    };
-    tkt_store store;
-    tkt_bodies bodies = {0};
-    assert_int_equal(tkt_store_init(&store), TAKT_OK);
-    for (uint32_t i = MANY; i >= 1; i--) {
-        add(&store, 1 + i % 2, i, i * 100 + 20); /* two graphs take turns, each with two nodes */
-        add(&store, 1 + i % 2, i, i * 100);
-    }
-    tkt_bodies_note(&bodies, &store, 0);
-    for (uint32_t i = 1; i <= MANY; i++)
-        assert_int_equal(launch_at(&bodies, 1 + i % 2, i * 100 + 10), i);
-    tkt_bodies_fini(&bodies);
-    tkt_store_fini(&store);
-}
-
-/* Nodes of one launch may arrive one behind the other, the later one first. */
-TEST(the_earliest_node_of_a_launch_counts)
-{
-    tkt_store store;
-    tkt_bodies bodies = {0};
-    assert_int_equal(tkt_store_init(&store), TAKT_OK);
-    add(&store, 1, 5, 100);
-    add(&store, 1, 6, 300);
-    add(&store, 1, 6, 200);
-    tkt_bodies_note(&bodies, &store, 0);
-    assert_int_equal(launch_at(&bodies, 1, 150), 5);
-    assert_int_equal(launch_at(&bodies, 1, 250), 6);
-    assert_int_equal(launch_at(&bodies, 1, 350), 6);
-    assert_int_equal(launch_at(&bodies, 1, 50), 0);
-    assert_int_equal(launch_at(&bodies, 2, 250), 0);
-    tkt_bodies_fini(&bodies);
-    tkt_store_fini(&store);
-}
-
 typedef struct settled_bodies {
     size_t count;
     uint32_t correlations[8]; /* of the first */
@@ -140,6 +75,96 @@ static void note_settled(void *user, const tkt_stored_activity *body)
     settled->count++;
 }
 
+typedef struct world {
+    tkt_store store;
+    tkt_bodies bodies;
+    settled_bodies settled;
+    uint64_t position; /* up to which the bodies know the store */
+} world;
+
+static void begin(world *w)
+{
+    *w = (world){0};
+    assert_int_equal(tkt_store_init(&w->store), TAKT_OK);
+}
+
+static void end(world *w)
+{
+    tkt_bodies_fini(&w->bodies);
+    tkt_store_fini(&w->store);
+}
+
+static void note(world *w)
+{
+    tkt_bodies_note(&w->bodies, &w->store, w->position);
+    w->position = w->store.next_sequence;
+}
+
+static void settle(world *w, bool is_all)
+{
+    tkt_bodies_settle(&w->bodies, is_all, note_settled, &w->settled);
+}
+
+TEST(a_body_belongs_to_the_launch_whose_node_began_last_before_it)
+{
+    static tkt_stored_activity activities[ALL];
+    static uint32_t launch_of[ALL];
+    world w;
+    size_t count = make_activities(activities, launch_of), found = 0;
+    shuffle(activities, launch_of, count);
+    begin(&w);
+    for (size_t i = 0; i < count / 2; i++)
+        assert_true(tkt_store_add(&w.store, &activities[i]));
+    assert_true(w.store.bodies > 0 && w.store.has_nodes);
+    note(&w);
+    for (size_t i = count / 2; i < count; i++)
+        assert_true(tkt_store_add(&w.store, &activities[i]));
+    note(&w);
+    for (size_t i = 0; i < count; i++) {
+        if (!tkt_is_body(&activities[i]))
+            continue;
+        assert_int_equal(launch_at(&w.bodies, activities[i].graph, activities[i].begin),
+                         launch_of[i]);
+        found++;
+    }
+    assert_int_equal(found, GRAPHS * LAUNCHES * BODIES);
+    end(&w);
+}
+
+TEST(nodes_may_arrive_in_reverse_order)
+{
+    enum {
+        MANY = 1000
+    };
+    world w;
+    begin(&w);
+    for (uint32_t i = MANY; i >= 1; i--) {
+        add(&w.store, 1 + i % 2, i, i * 100 + 20); /* two graphs take turns, each with two nodes */
+        add(&w.store, 1 + i % 2, i, i * 100);
+    }
+    note(&w);
+    for (uint32_t i = 1; i <= MANY; i++)
+        assert_int_equal(launch_at(&w.bodies, 1 + i % 2, i * 100 + 10), i);
+    end(&w);
+}
+
+/* Nodes of one launch may arrive one behind the other, the later one first. */
+TEST(the_earliest_node_of_a_launch_counts)
+{
+    world w;
+    begin(&w);
+    add(&w.store, 1, 5, 100);
+    add(&w.store, 1, 6, 300);
+    add(&w.store, 1, 6, 200);
+    note(&w);
+    assert_int_equal(launch_at(&w.bodies, 1, 150), 5);
+    assert_int_equal(launch_at(&w.bodies, 1, 250), 6);
+    assert_int_equal(launch_at(&w.bodies, 1, 350), 6);
+    assert_int_equal(launch_at(&w.bodies, 1, 50), 0);
+    assert_int_equal(launch_at(&w.bodies, 2, 250), 0);
+    end(&w);
+}
+
 /* Keeps a body until long after the test, on however slow a machine. */
 static void hold(tkt_bodies *bodies, uint32_t graph, uint64_t begin)
 {
@@ -151,50 +176,51 @@ static void hold(tkt_bodies *bodies, uint32_t graph, uint64_t begin)
 /* Their nodes may arrive later. */
 TEST(held_bodies_wait_for_their_nodes)
 {
-    tkt_store store;
-    tkt_bodies bodies = {0};
-    settled_bodies settled = {0};
-    assert_int_equal(tkt_store_init(&store), TAKT_OK);
-    add(&store, 1, 5, 100);
-    tkt_bodies_note(&bodies, &store, 0);
-    hold(&bodies, 1, 250);
-    tkt_bodies_settle(&bodies, false, note_settled, &settled);
-    assert_int_equal(settled.count, 0);
-    add(&store, 1, 6, 200);
-    tkt_bodies_note(&bodies, &store, 1);
-    bodies.held.items[0].since_ns = 0; /* long ago */
-    hold(&bodies, 1, 250);
-    tkt_bodies_settle(&bodies, false, note_settled, &settled);
-    assert_int_equal(settled.count, 1);
-    assert_int_equal(settled.correlations[0], 6);
-    tkt_bodies_settle(&bodies, true, note_settled, &settled);
-    assert_int_equal(settled.count, 2);
-    assert_int_equal(bodies.held.count, 0);
-    tkt_bodies_fini(&bodies);
-    tkt_store_fini(&store);
+    world w;
+    begin(&w);
+    add(&w.store, 1, 5, 100);
+    note(&w);
+    hold(&w.bodies, 1, 250);
+    settle(&w, false);
+    assert_int_equal(w.settled.count, 0);
+    add(&w.store, 1, 6, 200);
+    note(&w);
+    w.bodies.held.items[0].since_ns = 0; /* long ago */
+    hold(&w.bodies, 1, 250);
+    settle(&w, false);
+    assert_int_equal(w.settled.count, 1);
+    assert_int_equal(w.settled.correlations[0], 6);
+    settle(&w, true);
+    assert_int_equal(w.settled.count, 2);
+    assert_int_equal(w.bodies.held.count, 0);
+    end(&w);
+}
+
+static uint64_t minute_ns(void)
+{
+    return UINT64_C(60000000000);
 }
 
 /* A host that launches ahead: the node's buffer comes back later than the body's. */
 TEST(bodies_after_the_latest_launch_are_held_for_longer)
 {
-    tkt_store store;
-    tkt_bodies bodies = {0};
-    settled_bodies settled = {0};
-    assert_int_equal(tkt_store_init(&store), TAKT_OK);
-    add(&store, 1, 5, 100);
-    tkt_bodies_note(&bodies, &store, 0);
-    hold(&bodies, 1, 250);
-    bodies.held.items[0].since_ns = takt_now_ns() - UINT64_C(2000000000);
-    tkt_bodies_settle(&bodies, false, note_settled, &settled);
-    assert_true(settled.count == 0 || takt_now_ns() - bodies.held.items[0].since_ns > 9000000000);
-    add(&store, 1, 6, 200);
-    add(&store, 1, 7, 300);
-    tkt_bodies_note(&bodies, &store, 1);
-    tkt_bodies_settle(&bodies, false, note_settled, &settled);
-    assert_int_equal(settled.count, 1);
-    assert_int_equal(settled.correlations[0], 6);
-    tkt_bodies_fini(&bodies);
-    tkt_store_fini(&store);
+    world w;
+    tkt_clock_fake(minute_ns);
+    begin(&w);
+    add(&w.store, 1, 5, 100);
+    note(&w);
+    hold(&w.bodies, 1, 250);
+    w.bodies.held.items[0].since_ns = minute_ns() - UINT64_C(2000000000);
+    settle(&w, false);
+    assert_int_equal(w.settled.count, 0);
+    add(&w.store, 1, 6, 200);
+    add(&w.store, 1, 7, 300);
+    note(&w);
+    settle(&w, false);
+    assert_int_equal(w.settled.count, 1);
+    assert_int_equal(w.settled.correlations[0], 6);
+    tkt_clock_fake(NULL);
+    end(&w);
 }
 
 TEST(bodies_of_launches_without_memory_have_none)
@@ -202,25 +228,22 @@ TEST(bodies_of_launches_without_memory_have_none)
     enum {
         MANY = 2000
     };
-    tkt_store store;
-    tkt_bodies bodies = {0};
-    assert_int_equal(tkt_store_init(&store), TAKT_OK);
+    world w;
+    begin(&w);
     for (uint32_t i = 1; i <= MANY; i++) {
-        uint64_t position = store.next_sequence;
-        add(&store, 1, i, i * 1000);
+        add(&w.store, 1, i, i * 1000);
         tkt_alloc_fail(0, i > MANY / 2 ? UINT64_MAX : 0);
-        tkt_bodies_note(&bodies, &store, position);
+        note(&w);
         tkt_alloc_fail(0, 0);
     }
     uint32_t without = 0;
     for (uint32_t i = 1; i <= MANY; i++) {
-        uint32_t launch = launch_at(&bodies, 1, i * 1000 + 500);
+        uint32_t launch = launch_at(&w.bodies, 1, i * 1000 + 500);
         assert_true(launch == 0 || launch == i);
         without += launch == 0;
     }
     assert_true(without > 0);
-    tkt_bodies_fini(&bodies);
-    tkt_store_fini(&store);
+    end(&w);
 }
 
 /* Graph 2 is launched once; then graph 1 all the time, for ten seconds, 20,000 times a second. */
@@ -230,34 +253,29 @@ TEST(launches_are_forgotten_that_no_body_needs)
         MANY = 200000,
         EVERY_NS = 50000
     };
-    tkt_store store;
-    tkt_bodies bodies = {0};
-    settled_bodies settled = {0};
-    uint64_t position = 0;
-    assert_int_equal(tkt_store_init(&store), TAKT_OK);
-    add(&store, 2, MANY + 1, 50);
-    hold(&bodies, 1, 10 * EVERY_NS + 20);
+    world w;
+    begin(&w);
+    add(&w.store, 2, MANY + 1, 50);
+    hold(&w.bodies, 1, 10 * EVERY_NS + 20);
     for (uint32_t i = 1; i <= MANY; i++) {
-        add(&store, 1, i, (uint64_t)i * EVERY_NS);
+        add(&w.store, 1, i, (uint64_t)i * EVERY_NS);
         if (i % 5000)
             continue;
         if (i == MANY / 2) {
-            assert_int_equal(launch_at(&bodies, 1, 11 * EVERY_NS), 11); /* after a held one */
-            tkt_bodies_settle(&bodies, true, note_settled, &settled);
+            assert_int_equal(launch_at(&w.bodies, 1, 11 * EVERY_NS), 11); /* after a held one */
+            settle(&w, true);
         }
-        tkt_bodies_note(&bodies, &store, position);
-        tkt_bodies_settle(&bodies, false, note_settled, &settled);
-        position = store.next_sequence;
+        note(&w);
+        settle(&w, false);
     }
-    assert_int_equal(settled.count, 1);
-    assert_int_equal(settled.correlations[0], 10);
-    assert_int_equal(launch_at(&bodies, 1, 11 * EVERY_NS), 0);
+    assert_int_equal(w.settled.count, 1);
+    assert_int_equal(w.settled.correlations[0], 10);
+    assert_int_equal(launch_at(&w.bodies, 1, 11 * EVERY_NS), 0);
     for (uint32_t i = 0; i < 20000; i++)
-        assert_int_equal(launch_at(&bodies, 1, (uint64_t)(MANY - i) * EVERY_NS + 1), MANY - i);
-    assert_int_equal(launch_at(&bodies, 2, UINT64_MAX), MANY + 1);
-    assert_true(bodies.bytes < (size_t)2 << 20);
-    tkt_bodies_fini(&bodies);
-    tkt_store_fini(&store);
+        assert_int_equal(launch_at(&w.bodies, 1, (uint64_t)(MANY - i) * EVERY_NS + 1), MANY - i);
+    assert_int_equal(launch_at(&w.bodies, 2, UINT64_MAX), MANY + 1);
+    assert_true(w.bodies.bytes < (size_t)2 << 20);
+    end(&w);
 }
 
 TEST(of_graphs_without_end_those_with_held_bodies_stay)
@@ -266,52 +284,44 @@ TEST(of_graphs_without_end_those_with_held_bodies_stay)
         MANY_GRAPHS = 100000,
         EVERY_NS = 1000000
     };
-    tkt_store store;
-    tkt_bodies bodies = {0};
-    settled_bodies settled = {0};
-    uint64_t position = 0;
-    assert_int_equal(tkt_store_init(&store), TAKT_OK);
-    hold(&bodies, 3, 100 * (uint64_t)EVERY_NS);
+    world w;
+    begin(&w);
+    hold(&w.bodies, 3, 100 * (uint64_t)EVERY_NS);
     for (uint32_t i = 1; i <= MANY_GRAPHS; i++) {
-        add(&store, i, i, (uint64_t)i * EVERY_NS);
-        if (i == MANY_GRAPHS / 2)
-            assert_int_equal(launch_at(&bodies, 3, UINT64_MAX), 3);
-        if (i == MANY_GRAPHS / 2)
-            tkt_bodies_settle(&bodies, true, note_settled, &settled);
+        add(&w.store, i, i, (uint64_t)i * EVERY_NS);
+        if (i == MANY_GRAPHS / 2) {
+            assert_int_equal(launch_at(&w.bodies, 3, UINT64_MAX), 3);
+            settle(&w, true);
+        }
         if (i % 1000)
             continue;
-        tkt_bodies_note(&bodies, &store, position);
-        tkt_bodies_settle(&bodies, false, note_settled, &settled);
-        position = store.next_sequence;
+        note(&w);
+        settle(&w, false);
     }
-    assert_int_equal(settled.correlations[0], 3);
-    assert_int_equal(launch_at(&bodies, 4, UINT64_MAX), 0);
-    assert_int_equal(launch_at(&bodies, MANY_GRAPHS - 900, UINT64_MAX), MANY_GRAPHS - 900);
-    assert_true(bodies.graphs.count < 10000);
-    tkt_bodies_fini(&bodies);
-    tkt_store_fini(&store);
+    assert_int_equal(w.settled.correlations[0], 3);
+    assert_int_equal(launch_at(&w.bodies, 4, UINT64_MAX), 0);
+    assert_int_equal(launch_at(&w.bodies, MANY_GRAPHS - 900, UINT64_MAX), MANY_GRAPHS - 900);
+    assert_true(w.bodies.graphs.count < 10000);
+    end(&w);
 }
 
 TEST(of_too_many_held_bodies_the_oldest_are_settled)
 {
-    tkt_store store;
-    tkt_bodies bodies = {0};
-    settled_bodies settled = {0};
-    assert_int_equal(tkt_store_init(&store), TAKT_OK);
-    add(&store, 1, 5, 100);
-    tkt_bodies_note(&bodies, &store, 0);
+    world w;
+    begin(&w);
+    add(&w.store, 1, 5, 100);
+    note(&w);
     size_t held = 0;
-    while (!settled.count && held < 1000000) {
+    while (!w.settled.count && held < 1000000) {
         const tkt_stored_activity body = {.begin = 200 + held++, .end = 1000000, .graph = 1};
-        tkt_bodies_hold(&bodies, &body, note_settled, &settled);
-        bodies.held.items[bodies.held.count - 1].since_ns = UINT64_MAX / 2;
+        tkt_bodies_hold(&w.bodies, &body, note_settled, &w.settled);
+        w.bodies.held.items[w.bodies.held.count - 1].since_ns = UINT64_MAX / 2;
     }
-    assert_int_equal(settled.count + bodies.held.count, held);
-    assert_true(bodies.held.count > 10000);
-    assert_int_equal(settled.correlations[0], 5);
-    assert_int_equal(bodies.held.items[bodies.held.count - 1].activity.begin, 200 + held - 1);
-    tkt_bodies_fini(&bodies);
-    tkt_store_fini(&store);
+    assert_int_equal(w.settled.count + w.bodies.held.count, held);
+    assert_true(w.bodies.held.count > 10000);
+    assert_int_equal(w.settled.correlations[0], 5);
+    assert_int_equal(w.bodies.held.items[w.bodies.held.count - 1].activity.begin, 200 + held - 1);
+    end(&w);
 }
 
 TEST_MAIN(NULL, NULL)
