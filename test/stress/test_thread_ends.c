@@ -8,6 +8,7 @@
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/mman.h>
 #include <sys/uio.h>
 #include <unistd.h>
 
@@ -125,6 +126,35 @@ TEST(a_scope_left_open_in_the_last_round_does_no_harm)
         end_threads(&(plan){true, 1, true, late});
         end_threads(&(plan){true, ROUNDS, true, late});
     }
+}
+
+/* Nothing looks for ended threads before the window ends: the log still names this one. */
+TEST(a_thread_whose_memory_is_gone_is_sealed)
+{
+    enum {
+        STACK_BYTES = 1 << 20
+    };
+    const plan what = {true, 1, false, true};
+    thread self = {&what, late_key, 0};
+    takt_profiler_options options = TAKT_PROFILER_OPTIONS_INIT;
+    takt_profiler *profiler = NULL;
+    pthread_attr_t attributes;
+    pthread_t id;
+    spans_made = 0;
+    void *stack =
+        mmap(NULL, STACK_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    assert_ptr_not_equal(stack, MAP_FAILED);
+    assert_int_equal(pthread_attr_init(&attributes), 0);
+    assert_int_equal(pthread_attr_setstack(&attributes, stack, STACK_BYTES), 0);
+    assert_int_equal(takt_profiler_create(&options, &profiler), TAKT_OK);
+    assert_int_equal(takt_profiler_start(profiler), TAKT_OK);
+    assert_int_equal(pthread_create(&id, &attributes, run, &self), 0);
+    assert_int_equal(pthread_join(id, NULL), 0);
+    assert_int_equal(munmap(stack, STACK_BYTES), 0);
+    assert_int_equal(takt_profiler_stop(profiler), TAKT_OK);
+    assert_int_equal(count_spans(takt_profiler_trace(profiler)), spans_made);
+    takt_profiler_destroy(profiler);
+    pthread_attr_destroy(&attributes);
 }
 
 /* The kernel tells whether the memory of a thread is there: tkt_thread_peek(). */

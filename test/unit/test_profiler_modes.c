@@ -5,10 +5,7 @@
 
 #include "support/test.h"
 
-#include <limits.h>
-#include <pthread.h>
 #include <sched.h>
-#include <sys/mman.h>
 
 #define STEP_NS 1000
 
@@ -339,51 +336,6 @@ TEST(a_thread_from_before_the_recording_is_in_the_totals_when_memory_is_used_up)
     const takt_trace *trace = traces.items[traces.count - 1];
     assert_true(takt_trace_loss(trace, TAKT_LOSS_BUFFER_FULL) > 0);
     assert_int_equal(stats_of(trace, "of early").count, EARLY_SCOPES);
-}
-
-/* A thread records in a destructor that runs after Takt's, so its log does not know of its end. */
-static pthread_key_t late_key;
-
-static void record_late(void *rounds)
-{
-    {
-        TAKT_SCOPE("late");
-    }
-    if ((uintptr_t)rounds < PTHREAD_DESTRUCTOR_ITERATIONS)
-        pthread_setspecific(late_key, (void *)((uintptr_t)rounds + 1));
-}
-
-static void *record_and_end(void *unused)
-{
-    {
-        TAKT_SCOPE("in time");
-    }
-    pthread_setspecific(late_key, (void *)1);
-    return unused;
-}
-
-TEST(a_thread_whose_memory_is_gone_is_sealed)
-{
-    enum {
-        BYTES = 1 << 20
-    };
-    pthread_t thread;
-    pthread_attr_t attributes;
-    takt_profiler_options options = options_for(&traces, (takt_schedule){0});
-    options.background = TAKT_OFF;
-    takt_profiler *profiler = started(&options);
-    assert_int_equal(pthread_key_create(&late_key, record_late), 0);
-    void *stack = mmap(NULL, BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    assert_ptr_not_equal(stack, MAP_FAILED);
-    assert_int_equal(pthread_attr_init(&attributes), 0);
-    assert_int_equal(pthread_attr_setstack(&attributes, stack, BYTES), 0);
-    assert_int_equal(pthread_create(&thread, &attributes, record_and_end, NULL), 0);
-    assert_int_equal(pthread_join(thread, NULL), 0);
-    assert_int_equal(munmap(stack, BYTES), 0);
-    assert_int_equal(takt_profiler_stop(profiler), TAKT_OK);
-    takt_profiler_destroy(profiler);
-    pthread_key_delete(late_key);
-    assert_int_equal(count_spans(traces.items[traces.count - 1], "in time"), 1);
 }
 
 /* ---- Several, and faster than the background ------------------------------------------------- */
