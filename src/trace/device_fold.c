@@ -57,8 +57,8 @@ struct tkt_device_fold {
     tkt_clock_fit fit; /* this and the next two: see tkt_device_fold_bound() */
     uint64_t begin_ns;
     uint64_t end_ns;
-    uint64_t earlier_until; /* CUPTI's time at which the work of earlier calls ended, */
-    uint64_t own_until;     /* and that of the window's own; as far as it has arrived */
+    uint64_t latest_earlier; /* CUPTI's time at which the latest work of earlier calls began, */
+    uint64_t latest_own;     /* and that of the window's own; as far as it has arrived */
     tkt_graphs graphs;   /* owner of a launch: (log + 1) << 32 | node, or 0 while unknown */
     size_t owned_graphs; /* launches at the front that have owners */
     tkt_bodies bodies;   /* a held one has its label as shape and its filter as context */
@@ -346,13 +346,12 @@ static bool is_within(const tkt_device_fold *sums, const tkt_stored_activity *fr
     return tkt_is_call_within(from->correlation, sums->first_correlation, sums->last_correlation);
 }
 
-/* Notes until when devices worked for earlier calls, and for the window's own. */
-static void note_end(tkt_device_fold *sums, const tkt_stored_activity *from)
+static void note_begin(tkt_device_fold *sums, const tkt_stored_activity *from)
 {
     bool is_earlier = !tkt_is_later_call(from->correlation, sums->first_correlation);
-    uint64_t *until = is_earlier ? &sums->earlier_until : &sums->own_until;
-    if ((is_earlier || is_within(sums, from)) && from->end > *until)
-        *until = from->end;
+    uint64_t *latest = is_earlier ? &sums->latest_earlier : &sums->latest_own;
+    if ((is_earlier || is_within(sums, from)) && from->begin > *latest)
+        *latest = from->begin;
 }
 
 static void add_single(tkt_device_fold *sums, const tkt_store *store,
@@ -373,8 +372,7 @@ typedef struct settling_bodies {
     tkt_store *store;
 } settling_bodies;
 
-/* As in devices.c: a body of an unknown launch belongs to the window for which the devices worked
- * then. */
+/* As in devices.c: a body of an unknown launch belongs to the window whose work begins around it. */
 static bool is_in_work(const settling_bodies *s, const tkt_stored_activity *body)
 {
     const tkt_device_fold *sums = s->sums;
@@ -383,16 +381,16 @@ static bool is_in_work(const settling_bodies *s, const tkt_stored_activity *body
         return false;
     uint64_t begin_ns = tkt_clock_map_ns(&map, body->begin);
     tkt_clock_map_fini(&map);
-    bool has_begun = begin_ns > sums->begin_ns && body->begin > sums->earlier_until;
+    bool has_begun = begin_ns > sums->begin_ns && body->begin > sums->latest_earlier;
     return has_begun &&
-           (!sums->end_ns || begin_ns <= sums->end_ns || body->begin <= sums->own_until);
+           (!sums->end_ns || begin_ns <= sums->end_ns || body->begin <= sums->latest_own);
 }
 
 static void add_body(void *user, const tkt_stored_activity *body)
 {
     const settling_bodies *s = user;
     if (body->correlation)
-        note_end(s->sums, body);
+        note_begin(s->sums, body);
     bool is_ours = body->correlation ? is_within(s->sums, body) : is_in_work(s, body);
     if (!is_ours)
         return;
@@ -433,7 +431,7 @@ static void take_activity(tkt_device_fold *sums, tkt_store *store, const tkt_sto
     const tkt_shape *shape = &store->shapes.items[from->shape];
     if (tkt_is_body(from))
         return;
-    note_end(sums, from);
+    note_begin(sums, from);
     if (!is_within(sums, from))
         return;
     if (is_part_of_whole(sums, from) && from->end)

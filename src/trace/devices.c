@@ -20,7 +20,7 @@ typedef struct join {
     tkt_call_index index;
     uint64_t begin_ns; /* of the window */
     uint64_t end_ns;
-    uint64_t work_begin_ns; /* of the devices for the window; 0: not known yet, as the next one */
+    uint64_t work_begin_ns; /* see find_work(); 0: not known yet, as the next one */
     uint64_t work_end_ns;
     uint32_t *strings;   /* string of the store -> of the trace + 1; 0: not converted yet */
     uint32_t *shapes;    /* shape of the store -> of the trace + 1; 0: not converted yet */
@@ -41,29 +41,30 @@ static bool is_in_window(const join *j, uint64_t begin_ns)
     return begin_ns >= j->begin_ns && begin_ns <= j->end_ns;
 }
 
-/* Finds until when devices worked for calls before the window, and for the window's own. */
+/* Finds when the latest work of calls before the window began, and that of the window's own. */
 __attribute__((cold)) static void find_work(join *j)
 {
-    uint64_t until = 0, until_before = 0;
+    uint64_t latest = 0, latest_before = 0;
     for (const tkt_store_chunk *chunk = j->store->first; chunk; chunk = chunk->next) {
         for (uint32_t i = 0; i < chunk->count; i++) {
             const tkt_stored_activity *item = &chunk->items[i];
             if (item->correlation == 0 ||
                 !tkt_is_call_until(item->correlation, j->what->last_correlation))
                 continue;
-            until = item->end > until ? item->end : until;
+            latest = item->begin > latest ? item->begin : latest;
             if (!tkt_is_later_call(item->correlation, j->what->first_correlation) &&
-                item->end > until_before)
-                until_before = item->end;
+                item->begin > latest_before)
+                latest_before = item->begin;
         }
     }
-    until = until ? tkt_clock_map_ns(&j->map, until) : 0;
-    until_before = until_before ? tkt_clock_map_ns(&j->map, until_before) : 0;
-    j->work_begin_ns = until_before > j->begin_ns ? until_before : j->begin_ns;
-    j->work_end_ns = until > j->end_ns ? until : j->end_ns;
+    latest = latest ? tkt_clock_map_ns(&j->map, latest) : 0;
+    latest_before = latest_before ? tkt_clock_map_ns(&j->map, latest_before) : 0;
+    j->work_begin_ns = latest_before > j->begin_ns ? latest_before : j->begin_ns;
+    j->work_end_ns = latest > j->end_ns ? latest : j->end_ns;
 }
 
-/* A body whose launch is not known belongs to the window for which the devices worked then. */
+/* A body whose launch is not known belongs to the window whose work begins around it. Ends tell
+ * less: a kernel from before the window may run as long as the program. */
 static bool is_in_work(join *j, uint64_t begin_ns)
 {
     if (j->work_end_ns == 0)

@@ -583,6 +583,41 @@ TEST(bodies_of_unknown_launches_belong_to_the_window_in_which_they_began)
     check(cuStreamDestroy_v2(stream));
 }
 
+/* It began before the window: that it still runs tells nothing about bodies. */
+TEST(a_kernel_from_before_that_runs_on_takes_no_bodies)
+{
+    const takt_mode modes[] = {TAKT_MODE_TRACE, TAKT_MODE_SUMMARY};
+    takt_timing_options without_wait = TAKT_TIMING_OPTIONS_INIT;
+    without_wait.no_synchronize = true;
+    CUstream stream, other;
+    CUgraph graph;
+    CUgraphExec exec;
+    check(cuStreamCreate(&stream, 1));
+    check(cuStreamCreate(&other, 1));
+    check(cuStreamBeginCapture_v2(stream, 0));
+    launch_on("by_device", stream);
+    check(cuStreamEndCapture(stream, &graph));
+    check(cuGraphInstantiateWithFlags(&exec, graph, 0));
+    check(cuGraphDestroy(graph));
+    for (int i = 0; i < 2; i++) {
+        takt_timing *before;
+        assert_int_equal(takt_timing_begin(&without_wait, &before), TAKT_OK);
+        launch_on("slow", other);
+        assert_int_equal(takt_timing_end(before), TAKT_OK);
+        takt_timing_free(before);
+        takt_profiler *profiler = start_in_foreground((takt_profiler_options){.mode = modes[i]});
+        for (int launch = 0; launch < 3; launch++)
+            check(cuGraphLaunch(exec, stream));
+        check(cuStreamSynchronize(stream));
+        check(cuStreamSynchronize(other));
+        stop_profiler(profiler);
+        assert_int_equal(count_of("kernel by_device"), 3);
+    }
+    check(cuGraphExecDestroy(exec));
+    check(cuStreamDestroy_v2(stream));
+    check(cuStreamDestroy_v2(other));
+}
+
 /* From nodes and bodies, whether the profiler wants kernels or not; bodies of a graph without other
  * nodes are kernels. */
 TEST(all_modes_put_the_same_launches_together)
