@@ -17,6 +17,7 @@
 #include "cuda/timers.h"
 
 #include "base/clock.h"
+#include "base/containers.h"
 #include "base/thread.h"
 
 #include <takt/scope.h>
@@ -51,8 +52,9 @@ static api_domain domains[TKT_DOMAIN_RUNTIME + 1];
 static _Atomic(void (*)(const tkt_cuda_call *)) call_hook;
 static _Atomic(uint64_t) last_call;
 static _Atomic(bool) is_paused;        /* only remember ids */
-static _Atomic(bool) has_graphs;       /* a graph was launched while callbacks were on */
 static _Atomic(uint64_t) switches = 1; /* how often callbacks were switched */
+static _Atomic(uint64_t) graphs[64];   /* a bit for the hash of each that was launched */
+static _Atomic(uint32_t) graph_count;  /* of these bits */
 
 void tkt_cuda_on_call(void (*on_call)(const tkt_cuda_call *call))
 {
@@ -75,14 +77,9 @@ void tkt_callback_pause(bool pause)
     atomic_store_explicit(&is_paused, pause, memory_order_relaxed);
 }
 
-bool tkt_callback_saw_graph(void)
+uint32_t tkt_cuda_launched_graphs(void)
 {
-    return atomic_load_explicit(&has_graphs, memory_order_relaxed);
-}
-
-void tkt_callback_forget(void)
-{
-    tkt_cuda_on_call(NULL);
+    return atomic_load_explicit(&graph_count, memory_order_relaxed);
 }
 
 /* How many calls later than `call` the one with this id is; negative: earlier. */
@@ -190,12 +187,24 @@ static const char *name_of(int domain, uint32_t id)
     return id < domains[domain].count ? domains[domain].names[id] : NULL;
 }
 
-static __attribute__((noinline)) void prepare(const char *name)
+/* All functions that launch a graph have it as their first parameter. */
+static void note_graph(const tkt_callback_data *data)
+{
+    const void *const *graph = data->parameters;
+    uint64_t hash = tkt_hash_u64((uintptr_t)(graph ? *graph : NULL));
+    uint64_t bit = UINT64_C(1) << hash % 64;
+    _Atomic(uint64_t) *word = &graphs[hash / 64 % 64];
+    if (!(atomic_load_explicit(word, memory_order_relaxed) & bit) &&
+        !(atomic_fetch_or_explicit(word, bit, memory_order_relaxed) & bit))
+        atomic_fetch_add_explicit(&graph_count, 1, memory_order_relaxed);
+}
+
+static __attribute__((noinline)) void prepare(const char *name, const tkt_callback_data *data)
 {
     if (name[-1] == CLASS_CAPTURE_BEGIN)
         tkt_capture_begin();
     else if (name[-1] == CLASS_GRAPH)
-        atomic_store_explicit(&has_graphs, true, memory_order_relaxed);
+        note_graph(data);
     else if (name[-1] == CLASS_END)
         tkt_cuda_settle(&(tkt_settling){.synchronize = true, .timeout_ms = RESET_MS});
 }
@@ -210,7 +219,7 @@ static __attribute__((noinline)) void on_enter(int domain, uint32_t id,
     const char *name = name_of(domain, id);
     bool is_inner = (uint32_t)*inside == data->correlation; /* of a call from before the switch */
     if (name && name[-1] != CLASS_WORK && !is_inner)
-        prepare(name);
+        prepare(name, data);
     remember_correlation(data->correlation); /* now, since the call may return after the window's
                                               * end */
     uint64_t count = atomic_load_explicit(&switches, memory_order_relaxed);

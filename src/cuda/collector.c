@@ -351,7 +351,7 @@ static void leave_in_child(void)
     collector.status = (tkt_cuda_status){
         .text = "none", .reason = "the process was forked off from one that records CUDA"};
     tkt_buffers_forget();
-    tkt_callback_forget();
+    tkt_cuda_on_call(NULL);
     tkt_driver_forget();
     tkt_marks_forget();
 }

@@ -155,9 +155,6 @@ int tkt_callback_switch_calls(const tkt_cupti *cupti, bool is_on, bool *is_any);
  * must not be switched off. Any thread. */
 void tkt_callback_pause(bool pause);
 
-/* True once the program has launched a graph while calls were recorded. */
-bool tkt_callback_saw_graph(void);
-
 /* Writes the function's usual name, at most `size` bytes: "cudaLaunchKernel" for
  * "__cudaLaunchKernel_ptsz_v13000". */
 void tkt_callback_name(char *out, size_t size, const char *symbol);
@@ -167,9 +164,6 @@ void tkt_callback_report(const tkt_cuda_call *call);
 
 /* Sets the highest id so far, for a backend that numbers calls itself from now on. */
 void tkt_callback_continue_from(uint32_t correlation);
-
-/* For a forked child: stops reporting calls. */
-void tkt_callback_forget(void);
 
 /* ======== Ids of inner calls ======== */
 

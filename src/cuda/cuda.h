@@ -127,6 +127,10 @@ typedef struct tkt_cuda_status {
 } tkt_cuda_status;
 tkt_cuda_status tkt_cuda_status_now(void);
 
+/* How many executable graphs the program has launched while calls were recorded. One at the address
+ * of an earlier one may not count, and of thousands the last do not. */
+uint32_t tkt_cuda_launched_graphs(void);
+
 /* True if CUPTI may have given activities of graphs the ids of other calls. Their scopes may then
  * be wrong: see docs/cuda.md. */
 bool tkt_cuda_are_graphs_unsure(void);

@@ -16,7 +16,7 @@ static bool is_later_session; /* atomic: of a release that is wrong about graphs
 
 bool tkt_cuda_are_graphs_unsure(void)
 {
-    return __atomic_load_n(&is_later_session, __ATOMIC_RELAXED) && tkt_callback_saw_graph();
+    return __atomic_load_n(&is_later_session, __ATOMIC_RELAXED) && tkt_cuda_launched_graphs() > 0;
 }
 
 uint32_t tkt_tracing_version(void)
@@ -72,7 +72,7 @@ static void begin_later_session(void)
 /* True if the first session has to last, since the program launches graphs. */
 static bool must_stay_on(void)
 {
-    return has_one_session() && tkt_callback_saw_graph();
+    return has_one_session() && tkt_cuda_launched_graphs() > 0;
 }
 
 static void close_tracing(void)

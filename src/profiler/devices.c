@@ -274,13 +274,14 @@ static bool launches_graph(const char *name)
     return (tkt_launched_by(name) & TAKT_TIMING_GRAPH) != 0;
 }
 
-/* Bodies of the window's graphs may come after all nodes. A program that had none in the first
- * window with graphs is not waited for again, until one comes. */
+/* Bodies of the window's graphs may come after all nodes. Until the first comes, only graphs that
+ * were launched since the last wait may have some. */
 static bool awaits_bodies(bool has_graphs)
 {
-    static bool was_awaited; /* atomic */
-    return has_graphs &&
-           (!__atomic_exchange_n(&was_awaited, true, __ATOMIC_RELAXED) || tkt_store_bodies() > 0);
+    static uint32_t awaited; /* atomic: tkt_cuda_launched_graphs() then */
+    uint32_t launched = tkt_cuda_launched_graphs();
+    return has_graphs && (__atomic_exchange_n(&awaited, launched, __ATOMIC_RELAXED) != launched ||
+                          tkt_store_bodies() > 0);
 }
 
 takt_status tkt_devices_settle(tkt_device_part *part, const tkt_join *join,

@@ -7,10 +7,8 @@
 
 #include <string.h>
 
-#define QUIET_NS UINT64_C(1000000000) /* records come so much later than others at most, */
-#define LONGEST_NS                                                                                 \
-    UINT64_C(10000000000) /* but those of a host that launches ahead so much later                 \
-                           */
+#define QUIET_NS    UINT64_C(1000000000)  /* records come so much later than others at most, */
+#define LONGEST_NS  UINT64_C(10000000000) /* and if the host launches ahead so much later */
 #define MOST_HELD   (1u << 16)
 #define MOST_BYTES  ((size_t)1 << 20) /* before the first launches are forgotten */
 #define MOST_GRAPHS 1024u             /* the last launch of each of so many is not forgotten */

@@ -1,0 +1,83 @@
+/* Bodies of conditional nodes come after all that a window could miss. It waits for them if they
+ * come at all: of graphs that the process had not launched before, nobody knows. */
+#include "simgpu/driver.h"
+#include "simgpu/profiled.h"
+
+#include "support/test.h"
+
+#include <takt/activity.h>
+#include <takt/takt.h>
+
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+static CUcontext context;
+static CUmodule module;
+
+static int set_up(void **state)
+{
+    (void)state;
+    use_devices("cupti.version=130101; kernel.one=1000; kernel.slow=20ms", &context, 1, &module);
+    return 0;
+}
+
+static void launch_on(const char *name, CUstream stream)
+{
+    CUfunction function;
+    check(cuModuleGetFunction(&function, module, name));
+    check(cuLaunchKernel(function, 16, 1, 1, 64, 1, 1, 0, stream, NULL, NULL));
+}
+
+static CUgraphExec make(CUstream stream, bool has_bodies)
+{
+    CUgraph graph;
+    CUgraphExec exec;
+    check(cuStreamBeginCapture_v2(stream, 0));
+    launch_on("one", stream);
+    for (int i = 0; has_bodies && i < 3; i++)
+        launch_on("slow_by_device", stream);
+    check(cuStreamEndCapture(stream, &graph));
+    check(cuGraphInstantiateWithFlags(&exec, graph, 0));
+    check(cuGraphDestroy(graph));
+    return exec;
+}
+
+static size_t count_of(const char *name)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < takt_trace_count(last_trace, TAKT_TRACE_ACTIVITIES); i++) {
+        takt_activity found;
+        takt_trace_activity(last_trace, i, &found);
+        count += strcmp(found.name, name) == 0;
+    }
+    return count;
+}
+
+static void launch_in_window(CUgraphExec exec, CUstream stream, bool has_bodies)
+{
+    takt_profiler *profiler =
+        start_profiler((takt_profiler_options){.mode = TAKT_MODE_TRACE, .background = TAKT_OFF});
+    for (int i = 0; i < 2; i++)
+        check(cuGraphLaunch(exec, stream));
+    stop_profiler(profiler);
+    assert_int_equal(count_of("kernel one"), 2);
+    assert_int_equal(count_of("kernel slow_by_device"), has_bodies ? 6 : 0);
+}
+
+TEST(a_graph_with_bodies_comes_after_plain_ones)
+{
+    CUstream stream;
+    check(cuStreamCreate(&stream, 1));
+    CUgraphExec plain = make(stream, false), with_bodies = make(stream, true);
+    launch_in_window(plain, stream, false);
+    launch_in_window(plain, stream, false);
+    launch_in_window(with_bodies, stream, true);
+    launch_in_window(plain, stream, false);
+    launch_in_window(with_bodies, stream, true);
+    check(cuGraphExecDestroy(plain));
+    check(cuGraphExecDestroy(with_bodies));
+    check(cuStreamDestroy_v2(stream));
+}
+
+TEST_MAIN(set_up, NULL)
