@@ -147,7 +147,7 @@ takt_status tkt_window_describe(const tkt_window *window, takt_trace *trace)
 }
 
 /* Seals the content of the logs from `begin_ticks` on. */
-static takt_status seal_logs(const tkt_window *window, uint64_t begin_ticks, takt_trace **out)
+static takt_status seal_logs(tkt_window *window, uint64_t begin_ticks, takt_trace **out)
 {
     tkt_seal_window request = tkt_window_bounds(window, true);
     request.begin_ticks = begin_ticks;

@@ -189,6 +189,24 @@ static bool is_folding(void)
     return false;
 }
 
+/* The window begins, ends or is about to be read. */
+static void settle(tkt_window *window)
+{
+    tkt_mutex_lock(&session_lock);
+    window->settled_ticks = tkt_ticks();
+    tkt_record_settle(window->settled_ticks);
+    tkt_mutex_unlock(&session_lock);
+}
+
+/* With the lock: a window was closed, and only what the others have must stay. */
+static void settle_for_others(void)
+{
+    uint64_t latest = 0;
+    for (const tkt_window *w = windows; w; w = w->next)
+        latest = w->settled_ticks > latest ? w->settled_ticks : latest;
+    tkt_record_settle(latest);
+}
+
 /* Takes the trees that the logs have folded. Sealing would be too late: until then the threads go
  * on, over slots that nobody would fold, and the next window folds into the same trees. */
 static void take_folds(tkt_window *window, uint64_t ticks)
@@ -337,7 +355,7 @@ takt_status tkt_window_open(const tkt_wish *wish, tkt_window **out)
     tkt_mutex_init(&window->snapshots);
     tkt_log_reclaim_all();
     tkt_log_try_again();
-    tkt_record_settle(tkt_ticks());
+    settle(window);
     tkt_log_losses(window->losses_before);
     if (wish->modes & TKT_MEMORY)
         tkt_memory_watch(true);
@@ -361,7 +379,7 @@ void tkt_window_end(tkt_window *window, uint64_t ticks)
         return;
     tkt_mutex_lock(&window->snapshots);
     window->end_ticks = ticks;
-    tkt_record_settle(tkt_ticks());
+    settle(window);
     tkt_devices_end(&window->devices);
     tkt_mutex_lock(&session_lock);
     if (window->wish.modes & TKT_FOLD) {
@@ -429,6 +447,7 @@ void tkt_window_close(tkt_window *window)
     while (*at != window)
         at = &(*at)->next;
     *at = window->next;
+    settle_for_others();
     apply_wishes();
     release_chunks();
     release_phases();
@@ -444,8 +463,10 @@ void tkt_window_close(tkt_window *window)
     free_window(window);
 }
 
-tkt_seal_window tkt_window_bounds(const tkt_window *window, bool has_ended)
+tkt_seal_window tkt_window_bounds(tkt_window *window, bool has_ended)
 {
+    if (!has_ended)
+        settle(window);
     tkt_seal_window bounds = {.begin_ticks = window->begin_ticks,
                               .begin_places = &window->begin_places,
                               .fit = window->fit};

@@ -97,8 +97,8 @@ bool tkt_session_is_alone(const tkt_window *window);
 /* Frees the activities that no window needs any more. */
 void tkt_session_release_devices(void);
 
-/* The begin of the window and its clock, for a request to seal it; if it has ended, its end. */
-tkt_seal_window tkt_window_bounds(const tkt_window *window, bool has_ended);
+/* The begin of the window and its clock, for a request to seal it now; if it has ended, its end. */
+tkt_seal_window tkt_window_bounds(tkt_window *window, bool has_ended);
 const tkt_clock_fit *tkt_window_fit(const tkt_window *window);
 
 /* ======== Devices of a window ======== */
@@ -204,6 +204,7 @@ struct tkt_window {
     uint64_t         kept_ticks; /* first moment whose records are kept: begin_ticks, or later once
                                   * released */
     bool             was_released;
+    uint64_t         settled_ticks; /* see tkt_record_settle() */
     tkt_clock_fit    fit;
     uint64_t         losses[TAKT_LOSS_COUNT]; /* counts while it lasted; set when it has ended */
     uint64_t         losses_before[TAKT_LOSS_COUNT]; /* counts at its begin */

@@ -60,11 +60,7 @@ void tkt_record_run(bool is_running)
 
 void tkt_record_settle(uint64_t ticks)
 {
-    uint64_t *settled = &tkt_record_control.settled_ticks;
-    uint64_t before = __atomic_load_n(settled, __ATOMIC_RELAXED);
-    while (before < ticks && !__atomic_compare_exchange_n(settled, &before, ticks, true,
-                                                          __ATOMIC_RELAXED, __ATOMIC_RELAXED))
-        continue;
+    __atomic_store_n(&tkt_record_control.settled_ticks, ticks, __ATOMIC_RELAXED);
 }
 
 void tkt_record_set(uint32_t modes, uint64_t mask)

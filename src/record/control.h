@@ -54,8 +54,9 @@ void tkt_record_watch_unload(void);
  * recorded, record nothing. */
 void tkt_record_run(bool is_running);
 
-/* A window begins or ends at `ticks`, or is read up to there. Earlier events are not dropped from
- * now on, since the window that they belong to might miss the count of the loss. */
+/* From now on no events before `ticks` are dropped: a window began or ended then, or was read up to
+ * there, and might miss the count of the loss. Once it is closed, this goes back to the latest such
+ * moment of the others. One thread at a time. */
 void tkt_record_settle(uint64_t ticks);
 
 /* Records the sites in `mask` (0: nothing) in the given modes. One thread at a time. */

@@ -186,7 +186,7 @@ static tkt_chunk *overwrite_oldest(tkt_thread_log *log)
     return chunk;
 }
 
-/* True if a window began, ended or was read after the chunk's begin. */
+/* True if a window that is not closed began, ended or was read after the chunk's begin. */
 static bool has_settled(const tkt_chunk *chunk)
 {
     return chunk->begin_ticks <=
@@ -206,8 +206,8 @@ static uint32_t extra_chunks(const tkt_thread_log *log, bool has_old)
 }
 
 /* With the lock, when there is no memory: restarts the tail. So events are lost a chunk at a time,
- * and cost no more than recorded ones. Only if the whole tail is newer than the last time that a
- * window began, ended or was read. Whoever reads the losses takes the lock, and so finds each loss
+ * and cost no more than recorded ones. Only if no window that is not closed began, ended or was
+ * read since the tail's begin. Whoever reads the losses takes the lock, and so finds each loss
  * in the window that it belongs to. In a crash-safe recording, written events stay. */
 static bool drop_newest(tkt_thread_log *log)
 {

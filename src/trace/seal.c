@@ -1,7 +1,6 @@
 /* Makes a trace from logs: sealing, and spans on tracks of their own. */
 #include "trace/seal.h"
 
-#include "record/control.h"
 #include "record/site.h"
 #include "record/slot.h"
 #include "record/scope.h"
@@ -298,7 +297,6 @@ takt_status tkt_seal(const tkt_seal_window *window, takt_trace **out)
     if (status != TAKT_OK)
         return status;
     sealing.known_stacks.trace = sealing.trace;
-    tkt_record_settle(now);
     if (window->with_spans)
         status = seal_all(&sealing);
     if (status == TAKT_OK && window->with_fold)

@@ -668,4 +668,50 @@ TEST(all_modes_put_the_same_launches_together)
     check(cuStreamDestroy_v2(stream));
 }
 
+/* While a body waits for the launch that follows, a stream puts launches together for seconds: so
+ * many that it writes some earlier. */
+TEST(a_stream_that_holds_a_body_loses_none_of_many_launches)
+{
+    enum {
+        MANY = 100000
+    };
+    const char *const kernels[] = {"one", "plain"};
+    char folder[] = "/tmp/takt-graphs-XXXXXX", command[64], rows[2][32];
+    CUstream stream;
+    CUgraph graph;
+    CUgraphExec execs[2]; /* the first has a body */
+    assert_non_null(mkdtemp(folder));
+    check(cuStreamCreate(&stream, 1));
+    for (int i = 0; i < 2; i++) {
+        check(cuStreamBeginCapture_v2(stream, 0));
+        launch_on(kernels[i], stream);
+        launch_on(i == 0 ? "by_device" : "two", stream);
+        check(cuStreamEndCapture(stream, &graph));
+        check(cuGraphInstantiateWithFlags(&execs[i], graph, 0));
+        check(cuGraphDestroy(graph));
+        snprintf(rows[i], sizeof rows[i], "graph %u from nodes", sim_graph_exec_id(execs[i]));
+    }
+    takt_profiler *profiler =
+        start_in_foreground((takt_profiler_options){.mode = TAKT_MODE_TRACE,
+                                                    .graph = TAKT_GRAPH_LAUNCH,
+                                                    .filter = TAKT_TIMING_GRAPH,
+                                                    .directory = folder,
+                                                    .stream = true,
+                                                    .max_memory_bytes = 16 * LITTLE_MEMORY});
+    check(cuGraphLaunch(execs[0], stream));
+    for (int launch = 0; launch < MANY; launch++)
+        check(cuGraphLaunch(execs[1], stream));
+    check(cuStreamSynchronize(stream));
+    stop_profiler(profiler);
+    assert_int_equal(count_of(rows[0]), 1);
+    assert_int_equal(total_ns_of(rows[0]), 1000 + GAP + 2000);
+    assert_int_equal(count_of(rows[1]), MANY);
+    assert_int_equal(total_ns_of(rows[1]), MANY * (300 + GAP + 2000));
+    snprintf(command, sizeof command, "rm -r %s", folder);
+    assert_int_equal(system(command), 0);
+    for (int i = 0; i < 2; i++)
+        check(cuGraphExecDestroy(execs[i]));
+    check(cuStreamDestroy_v2(stream));
+}
+
 TEST_MAIN(set_up, NULL)

@@ -338,6 +338,38 @@ TEST(a_thread_from_before_the_recording_is_in_the_totals_when_memory_is_used_up)
     assert_int_equal(stats_of(trace, "of early").count, EARLY_SCOPES);
 }
 
+static void make_scopes(int count)
+{
+    for (int i = 0; i < count; i++) {
+        TAKT_SCOPE("one of many");
+        pass_ns(1);
+    }
+}
+
+/* Each timing must find what it recorded, so none of that is dropped while it is open. */
+TEST(timings_in_every_step_do_not_end_the_recording_when_memory_is_used_up)
+{
+    takt_profiler_options options = options_for(&traces, (takt_schedule){0});
+    options.max_memory_bytes = 1 << 20;
+    takt_profiler *profiler = started(&options);
+    make_scopes(100000);
+    for (int step = 0; step < 50; step++) {
+        takt_timing *timing;
+        assert_int_equal(takt_timing_begin(NULL, &timing), TAKT_OK);
+        make_scopes(20);
+        assert_int_equal(takt_timing_end(timing), TAKT_OK);
+        takt_timing_free(timing);
+        make_scopes(1000);
+    }
+    {
+        TAKT_SCOPE("last");
+    }
+    assert_int_equal(takt_profiler_stop(profiler), TAKT_OK);
+    takt_profiler_destroy(profiler);
+    assert_int_equal(count_spans(traces.items[0], "last"), 1);
+    assert_true(takt_trace_loss(traces.items[0], TAKT_LOSS_BUFFER_FULL) > 80000);
+}
+
 /* ---- Several, and faster than the background ------------------------------------------------- */
 
 static tkt_mutex gate = TKT_MUTEX_INIT;
