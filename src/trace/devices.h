@@ -12,10 +12,10 @@
  * more after the window's end. Then it gives the sums to tkt_seal() together with the folds
  * (seal.h):
  *
- *     tkt_device_fold_create(position, first_correlation, filter, &sums);
+ *     tkt_device_fold_create(position, first_correlation, filter, &fold);
  *     tkt_log_fold_calls(log, &calls);           each log; at the end tkt_log_fold_take()
- *     tkt_device_fold_calls(sums, log->number, &calls);
- *     tkt_device_fold_update(sums, tkt_store_get(), UINT32_MAX);
+ *     tkt_device_fold_calls(fold, log->number, &calls);
+ *     tkt_device_fold_update(fold, tkt_store_get(), UINT32_MAX);
  *
  * The sections below: an index of calls, the error of device clocks, the join, the folded form,
  * waiting for missing activities, graph launches, and sums by call path.
@@ -267,37 +267,37 @@ typedef struct tkt_device_fold tkt_device_fold;
 
 takt_status tkt_device_fold_create(uint64_t position, uint32_t first_correlation, uint32_t filter,
                                    tkt_device_fold **out);
-void tkt_device_fold_destroy(tkt_device_fold *sums); /* NULL is ignored */
+void tkt_device_fold_destroy(tkt_device_fold *fold); /* NULL is ignored */
 
 /* Adds up launches of graphs instead of their nodes. Call before the first update. */
-void tkt_device_fold_whole_graphs(tkt_device_fold *sums);
+void tkt_device_fold_whole_graphs(tkt_device_fold *fold);
 
 /* Sets the window's times, which decide about bodies of unknown launches. `end_ns` is 0 until the
  * window has ended. Not while another thread updates. */
-void tkt_device_fold_bound(tkt_device_fold *sums, const tkt_clock_fit *fit, uint64_t begin_ns,
+void tkt_device_fold_bound(tkt_device_fold *fold, const tkt_clock_fit *fit, uint64_t begin_ns,
                            uint64_t end_ns);
 
 /* True if a call launched a graph, whose bodies may come later than all nodes. */
-bool tkt_device_fold_has_graphs(const tkt_device_fold *sums);
+bool tkt_device_fold_has_graphs(const tkt_device_fold *fold);
 
 /* Remembers which paths made these calls; their nodes are those of the fold of log number `log`.
  * Only the latest quarter of a million calls are kept: activities that arrive later than that have
  * no path. */
-void tkt_device_fold_calls(tkt_device_fold *sums, uint32_t log, const tkt_folded_calls *calls);
+void tkt_device_fold_calls(tkt_device_fold *fold, uint32_t log, const tkt_folded_calls *calls);
 
 /* Stops counting calls with ids after `last_correlation`, the window's last, up to `newest` as
  * missing. The logs also contain calls made while the window was being closed. */
-void tkt_device_fold_forget(tkt_device_fold *sums, uint32_t last_correlation, uint32_t newest);
+void tkt_device_fold_forget(tkt_device_fold *fold, uint32_t last_correlation, uint32_t newest);
 
 /* Adds up the activities that have arrived since the last update. An activity whose call is not
  * known yet waits for the next update. Pass TKT_ANY_LATER_CALL as `last_correlation` until the
  * window has ended; after that, the update skips later ids. Returns the position up to which the
  * store may release activities. Takes the store's lock. */
-uint64_t tkt_device_fold_update(tkt_device_fold *sums, tkt_store *store, uint32_t last_correlation);
+uint64_t tkt_device_fold_update(tkt_device_fold *fold, tkt_store *store, uint32_t last_correlation);
 
 /* Adds up, without a path, the activities that still wait for their calls. Takes the store's
  * lock. */
-void tkt_device_fold_finish(tkt_device_fold *sums, tkt_store *store);
+void tkt_device_fold_finish(tkt_device_fold *fold, tkt_store *store);
 
 /* Launches and activities that are missing from the sums or have no path; see tkt_joined. */
 typedef struct tkt_fold_losses {
@@ -308,12 +308,48 @@ typedef struct tkt_fold_losses {
     uint64_t incomplete;
     uint64_t bad_time;
 } tkt_fold_losses;
-tkt_fold_losses tkt_device_fold_losses(const tkt_device_fold *sums);
+tkt_fold_losses tkt_device_fold_losses(const tkt_device_fold *fold);
 
-/* For tkt_seal(): puts the sums into trace->node_activities. nodes[log][n] is the node of the
- * trace's fold that node n of the log's fold became; nodes[log] is NULL for a log without a fold.
- * TAKT_NO_MEMORY. */
-takt_status tkt_device_fold_into(const tkt_device_fold *sums, const uint32_t *const *nodes,
+/* For tkt_seal(): puts the sums into trace->node_activities, see tkt_device_sums_into(). */
+takt_status tkt_device_fold_into(const tkt_device_fold *fold, const uint32_t *const *nodes,
+                                 size_t log_count, takt_trace *trace);
+
+/* ---- Durations added up ---------------------------------------------------------------------- */
+
+#define TKT_NO_LOG UINT32_MAX
+
+typedef struct tkt_device_sum_key {
+    uint32_t log;    /* of the path; TKT_NO_LOG: none */
+    uint32_t node;   /* of the log's fold */
+    uint32_t device; /* ordinal */
+    uint32_t label;  /* string of the store */
+    uint32_t filter;
+} tkt_device_sum_key;
+
+typedef struct tkt_device_sum {
+    tkt_device_sum_key key;
+    const char        *label;
+    const char        *device;
+    tkt_stats          stats;
+    tkt_histogram     *histogram;
+} tkt_device_sum;
+
+/* Starts as {0}. */
+typedef struct tkt_device_sums {
+    TKT_ARRAY_OF(tkt_device_sum) items;
+    tkt_map  index;      /* hash of a key -> index + 1 */
+    tkt_fold histograms; /* and nothing else */
+} tkt_device_sums;
+
+void tkt_device_sums_fini(tkt_device_sums *sums);
+
+/* Counts a duration. With the store's lock. False without memory. */
+bool tkt_device_sums_add(tkt_device_sums *sums, const tkt_store *store,
+                         const tkt_device_sum_key *key, uint64_t duration_ns);
+
+/* Puts the sums into trace->node_activities. nodes[log][n] is the node of the trace's fold that
+ * node n of the log's fold became; nodes[log] is NULL for a log without a fold. TAKT_NO_MEMORY. */
+takt_status tkt_device_sums_into(const tkt_device_sums *sums, const uint32_t *const *nodes,
                                  size_t log_count, takt_trace *trace);
 
 /* ======== Arrivals ======== */
