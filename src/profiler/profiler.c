@@ -147,10 +147,14 @@ static void print_and_keep(takt_profiler *profiler)
 
 /* ---- The public functions -------------------------------------------------------------------- */
 
-/* The program may make its graphs while the profiler waits. Asks at each step until the program has
- * initialised the driver. */
+#define FIRST_STEPS 64u
+
+/* The program may make its graphs while the profiler waits. Asks until the program has initialised
+ * the driver: at each of the first steps, later at one in so many. */
 static void look_ahead(takt_profiler *profiler)
 {
+    if (profiler->step > FIRST_STEPS && profiler->step % FIRST_STEPS)
+        return;
     profiler->must_look_ahead = profiler->action == TAKT_ACTION_NONE && !tkt_cuda_look_ahead();
 }
 
