@@ -27,6 +27,10 @@ char *tkt_name_demangle(const char *mangled);
  * as "<...>". Returns out. */
 char *tkt_name_shorten(char *out, size_t size, const char *demangled);
 
+/* Finds the function's own name in a demangled name, without return type, namespaces, template
+ * arguments and parameters. Returns its length; 0 if no identifier is found. */
+size_t tkt_name_base(const char *demangled, const char **base);
+
 /* Writes a kernel's label for tables ("kernel NAME", "builtin kernel NAME", or the program's own)
  * and returns its TAKT_TIMING_ bit. The program's rules, takt_kernel_label() and
  * takt_kernel_builtin(), come first. Any thread. */

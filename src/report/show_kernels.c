@@ -1,5 +1,6 @@
 /* The reports on kernels and on calls into CUDA: times by name. */
 #include "base/text.h"
+#include "cuda/kernel.h"
 #include "summary/named.h"
 #include "report/show.h"
 #include "report/table.h"
@@ -44,7 +45,7 @@ typedef struct base_name {
 static base_name base_of(const takt_trace *trace, const tkt_named *kernel)
 {
     base_name base;
-    base.size = tkt_kernel_base_name(name_of(trace, kernel), &base.text);
+    base.size = tkt_name_base(name_of(trace, kernel), &base.text);
     if (base.size > LONGEST_NAME)
         base.size = 0;
     return base;

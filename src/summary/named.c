@@ -4,7 +4,6 @@
 #include "summary/device.h"
 #include "summary/scopes.h"
 
-#include <ctype.h>
 #include <string.h>
 
 /* ======== By name ======== */
@@ -279,49 +278,4 @@ bool tkt_uses_tensor_cores(const char *name)
             return true;
     }
     return false;
-}
-
-static bool is_part(char c)
-{
-    return isalnum((unsigned char)c) || c == '_' || (unsigned char)c > 127;
-}
-
-/* Returns the position after the bracket that closes the one at `at`. Angle brackets inside other
- * brackets do not count, since they may be comparisons. */
-static const char *after_bracket(const char *at)
-{
-    size_t angles = 0, others = 0;
-    do {
-        others += *at == '(' || *at == '[' || *at == '{';
-        others -= others && (*at == ')' || *at == ']' || *at == '}');
-        angles += others == 0 && *at == '<';
-        angles -= others == 0 && angles && *at == '>' && at[-1] != '-';
-        at++;
-    } while ((angles || others) && *at);
-    return at;
-}
-
-size_t tkt_kernel_base_name(const char *demangled, const char **base)
-{
-    static const char anonymous[] = "(anonymous namespace)";
-    size_t size = 0;
-    for (const char *at = demangled; *at;) {
-        if (is_part(*at)) {
-            *base = at;
-            while (is_part(*at))
-                at++;
-            size = (size_t)(at - *base);
-        } else if (*at == '<') {
-            at = after_bracket(at);
-        } else if (strncmp(at, anonymous, strlen(anonymous)) == 0) {
-            at += strlen(anonymous);
-        } else if (*at == '(') {
-            break;
-        } else if (*at == ':' || *at == ' ' || *at == '*' || *at == '&') {
-            at++; /* part of a namespace or return type: the name follows */
-        } else {
-            return 0;
-        }
-    }
-    return size && !isdigit((unsigned char)**base) ? size : 0;
 }

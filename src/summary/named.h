@@ -81,8 +81,4 @@ bool tkt_named_merge(tkt_named_list *names, uint32_t name, const tkt_stats *stat
  * "cutlass_80_tensorop_...". A program's own kernel may use tensor cores without saying so. */
 bool tkt_uses_tensor_cores(const char *name);
 
-/* Finds the function's own name in a demangled name, without return type, namespaces, template
- * arguments and parameters. Returns its length; 0 if no identifier is found. */
-size_t tkt_kernel_base_name(const char *demangled, const char **base);
-
 #endif

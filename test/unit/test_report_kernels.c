@@ -2,6 +2,7 @@
 #include "support/test.h"
 #include "support/report_traces.h"
 
+#include "cuda/kernel.h"
 #include "summary/named.h"
 
 #include <stdio.h>
@@ -367,8 +368,7 @@ static unsigned launches_of(const takt_trace *trace, const char *name)
         uint32_t shape = trace->activities.items[i].shape;
         if (shape >= trace->shapes.count)
             continue;
-        size_t size =
-            tkt_kernel_base_name(tkt_trace_text(trace, trace->shapes.items[shape].name), &base);
+        size_t size = tkt_name_base(tkt_trace_text(trace, trace->shapes.items[shape].name), &base);
         count += size == strlen(name) && memcmp(base, name, size) == 0;
     }
     return count;
@@ -403,7 +403,7 @@ TEST(commands_for_nsight_compute_find_the_recorded_steps)
 static void assert_base(const char *name, const char *expected)
 {
     const char *base = "";
-    size_t size = tkt_kernel_base_name(name, &base);
+    size_t size = tkt_name_base(name, &base);
     char text[128];
     snprintf(text, sizeof text, "%.*s", (int)size, size ? base : "");
     assert_string_equal(text, expected);
