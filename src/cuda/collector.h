@@ -6,6 +6,7 @@
 
 #include "cuda/cuda.h"
 #include "cuda/cupti.h"
+#include "cuda/event.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -198,5 +199,38 @@ uint32_t tkt_capture_count(void);
  * device. It returns false while a capture is under way; the caller must not release then. */
 bool tkt_capture_hold(void);
 void tkt_capture_release(void);
+
+/* ======== Whether devices are done ======== */
+
+/* Asks, without waiting, whether devices have done all work given to them up to some moment. */
+
+#define TKT_IDLE_CONTEXTS 64u /* further contexts count as idle */
+
+/* An event recorded behind all work that a context had been given. */
+typedef struct tkt_idle_event {
+    tkt_event_context context;
+    void *event; /* NULL: it is done */
+} tkt_idle_event;
+
+/* One event in each live context. */
+typedef struct tkt_idle_mark {
+    uint32_t count;
+    tkt_idle_event items[TKT_IDLE_CONTEXTS];
+} tkt_idle_mark;
+
+typedef enum tkt_idle_state {
+    TKT_IDLE_NOT_YET,
+    TKT_IDLE_DONE,
+    TKT_IDLE_BROKEN /* a sticky error: unfinished work will never finish */
+} tkt_idle_state;
+
+/* Records the events for this moment. Drivers before 12.5 cannot: with them this waits until the
+ * devices are idle. TKT_IDLE_NOT_YET: a stream is being captured, so no event may be recorded; try
+ * again. */
+tkt_idle_state tkt_idle_begin(const tkt_driver *driver, tkt_idle_mark *mark);
+
+/* Looks whether the devices have reached the mark, and also afterwards whether one has failed since.
+ * Destroyed contexts count as done. */
+tkt_idle_state tkt_idle_look(const tkt_driver *driver, tkt_idle_mark *mark);
 
 #endif
