@@ -187,6 +187,11 @@ typedef struct tkt_stored_overhead {
     uint64_t sequence;
 } tkt_stored_overhead;
 
+/* Kinds of CUpti_ActivityOverheadKind. */
+#define TKT_OVERHEAD_COMPILING      1u
+#define TKT_OVERHEAD_LOADING        (4u << 16) /* a module */
+#define TKT_OVERHEAD_LOADING_LAZILY (5u << 16) /* a function's module */
+
 #define TKT_OVERHEAD_JIT      0x100u /* a bit, next to the CUpti_ActivityJitOperationType */
 #define TKT_OVERHEAD_JIT_NVVM 0x010u /* a bit: from NVVM-IR to PTX, not from PTX to machine code */
 
@@ -194,7 +199,8 @@ typedef struct tkt_stored_overhead {
  * module, lazily with its function, just in time. */
 static inline bool tkt_overhead_is_loading(uint32_t kind)
 {
-    return kind == 1 || kind == 4u << 16 || kind == 5u << 16 || (kind & TKT_OVERHEAD_JIT);
+    return kind == TKT_OVERHEAD_COMPILING || kind == TKT_OVERHEAD_LOADING ||
+           kind == TKT_OVERHEAD_LOADING_LAZILY || (kind & TKT_OVERHEAD_JIT);
 }
 
 /* Memory allocated on a device since CUPTI began to report allocations. */

@@ -18,11 +18,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Kinds of overhead: CUpti_ActivityOverheadKind. */
-#define COMPILING      1u
-#define LOADING        (4u << 16)
-#define LOADING_LAZILY (5u << 16)
-
 #define MOST_RESULT_BYTES ((size_t)64 << 10) /* larger than takt_timed in any version */
 
 typedef struct round_ticks {
@@ -330,10 +325,10 @@ static void fill_overheads(takt_timed *result, const takt_trace *trace)
     for (size_t i = 0; i < trace->overheads.count; i++) {
         const tkt_overhead *overhead = &trace->overheads.items[i];
         double ns = (double)(overhead->end_ns - overhead->begin_ns);
-        if (overhead->kind == COMPILING)
+        if (overhead->kind == TKT_OVERHEAD_COMPILING)
             result->compile_ns += ns;
-        if (overhead->kind == COMPILING || overhead->kind == LOADING ||
-            overhead->kind == LOADING_LAZILY)
+        if (overhead->kind == TKT_OVERHEAD_COMPILING || overhead->kind == TKT_OVERHEAD_LOADING ||
+            overhead->kind == TKT_OVERHEAD_LOADING_LAZILY)
             result->loading_ns += ns;
     }
 }
