@@ -236,7 +236,7 @@ rare := $(filter-out $(hot), \
         read_fold read_run recover recover_log recover_parts resolve run seal_fold skew) \
     $(addprefix export/,chrome_head export folded perfetto_facts perfetto_names perfetto_phases \
         perfetto_rows phases speedscope tensorboard) \
-    $(addprefix summary/,activities arguments compile counters memory ops phases steps tasks \
+    $(addprefix summary/,activities arguments compile counters memory ops phases regions steps tasks \
         threads waits)))
 understood = $(shell $(CC) -Werror $(1) -c -x c /dev/null -o /dev/null 2>/dev/null && echo $(1))
 smallest := $(or $(call understood,-Oz),-Os) $(call understood,-fno-caller-saves \

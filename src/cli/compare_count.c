@@ -235,12 +235,12 @@ static bool count_span(walk *w, const tkt_span *span, uint32_t row, uint32_t abo
 
 static const char *name_of(const walk *w, const tkt_span *span)
 {
-    return tkt_trace_text(w->trace, w->trace->sites.items[tkt_span_site(span)].name);
+    return tkt_trace_text(w->trace, tkt_span_name(w->trace, span));
 }
 
 static bool add_span(walk *w, const tkt_span *span, uint32_t number)
 {
-    bool is_call = tkt_span_flags(span) & TAKT_SPAN_CALL;
+    bool is_call = tkt_span_is_call(span);
     bool is_counted_in = is_call && !w->comparison->options.all;
     if (!close_until(w, span->parent))
         return false;

@@ -348,9 +348,9 @@ static takt_status add_track(stack_paths *paths, const tkt_track *track)
     for (size_t i = 0; i < track->stacks.count && is_ok; i++) {
         const tkt_span_stack *at = &track->stacks.items[i];
         const tkt_span *span = &track->spans.items[at->span];
-        uint32_t name = paths->tree.trace->sites.items[tkt_span_site(span)].name;
+        uint32_t name = tkt_span_name(paths->tree.trace, span);
         uint32_t path = path_of(paths, at->stack);
-        if (path != TKT_NO_NODE && tkt_span_flags(span) & TAKT_SPAN_CALL)
+        if (path != TKT_NO_NODE && tkt_span_is_call(span))
             path = folded_child(&paths->tree, path, name);
         is_ok = add_value(paths, path, self[at->span]);
     }

@@ -169,7 +169,7 @@ static void put_stats(walk *at, const tkt_span *span)
          at->stack++)
         if (track->stacks.items[at->stack].span == at->span)
             put_stack(x, track->stacks.items[at->stack].stack);
-    if (tkt_span_flags(span) & TAKT_SPAN_CALL)
+    if (tkt_span_is_call(span))
         put_call(at);
     put_flags(x, tkt_span_flags(span));
 }
@@ -184,7 +184,7 @@ static uint32_t name_of(walk *at, const tkt_span *span)
     if (!x->is_counting)
         return names[at->span];
     const uint32_t site = tkt_span_site(span);
-    if (tkt_span_flags(span) & TAKT_SPAN_CALL) {
+    if (tkt_span_is_call(span)) {
         names[at->span] = tkt_xplane_plain_name(x, "", x->trace->sites.items[site].name, site);
     } else {
         uint32_t parent = tkt_scope_of(at->track, span->parent);

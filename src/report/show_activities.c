@@ -39,7 +39,7 @@ static const char *scope_of(const takt_trace *trace, const tkt_activity *activit
     if (activity->track == TKT_NO_TRACK || activity->scope == TKT_NO_SPAN)
         return NULL;
     const tkt_span *span = &trace->tracks.items[activity->track].spans.items[activity->scope];
-    return tkt_trace_text(trace, trace->sites.items[tkt_span_site(span)].name);
+    return tkt_trace_text(trace, tkt_span_name(trace, span));
 }
 
 static void fill_timeline_row(tkt_cell *row, const takt_trace *trace, const tkt_activity *activity)
@@ -60,7 +60,7 @@ static const char *launch_of(const takt_trace *trace, const tkt_activity *activi
         return NULL;
     const tkt_call_info *call = &trace->calls.items[activity->call];
     const tkt_span *span = &trace->tracks.items[call->track].spans.items[call->span];
-    return tkt_trace_text(trace, trace->sites.items[tkt_span_site(span)].name);
+    return tkt_trace_text(trace, tkt_span_name(trace, span));
 }
 
 static void fill_device_cells(tkt_cell *row, const takt_trace *trace, const tkt_activity *activity)

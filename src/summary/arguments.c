@@ -239,7 +239,7 @@ static takt_status add_track(grouping *g, uint32_t number)
         if (stack < track->stacks.count && track->stacks.items[stack].span == i)
             c.stack = track->stacks.items[stack++].stack;
         c.args = c.arg_count ? track->args.items + c.first_arg : NULL;
-        c.name = g->trace->sites.items[tkt_span_site(span)].name;
+        c.name = tkt_span_name(g->trace, span);
         if (tkt_site_is_call(g->trace, tkt_span_site(span)))
             c.kind = TKT_KIND_CALL;
         bool has_work = work < track->works.count && track->works.items[work].span == i;

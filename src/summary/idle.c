@@ -184,7 +184,7 @@ static void add_idle_stay(void *user, uint32_t span, uint64_t begin_ns, uint64_t
 {
     tkt_idle_scopes *s = user;
     const tkt_span *spans = s->trace->tracks.items[s->track].spans.items;
-    bool is_call = span != TKT_NO_SPAN && tkt_span_flags(&spans[span]) & TAKT_SPAN_CALL;
+    bool is_call = span != TKT_NO_SPAN && tkt_span_is_call(&spans[span]);
     tkt_idle_scope *row = row_of_thread(s, name_of(s->trace, s->track, span));
     add_time(s, row, begin_ns, end_ns, is_call);
 }

@@ -88,7 +88,7 @@ static bool add_launch(const takt_trace *trace, tkt_launches *launches, uint32_t
         end_ns = first[i].end_ns > end_ns ? first[i].end_ns : end_ns;
     }
     const tkt_span *call = tkt_call_span(trace, first->call);
-    uint32_t call_name = trace->sites.items[tkt_span_site(call)].name;
+    uint32_t call_name = tkt_span_name(trace, call);
     bool is_first = launch->times[TKT_LAUNCH_CALL].stats.count == 0;
     launch->call = is_first || launch->call == call_name ? call_name : 0;
     add_time(launch, TKT_LAUNCH_CALL, call->begin_ns, call->end_ns);
@@ -175,7 +175,7 @@ static names names_of(const takt_trace *trace, uint32_t call)
     names found = {.count = 0};
     uint32_t span = (uint32_t)info->span;
     for (int i = 0; i < MOST_NAMES && span != TKT_NO_SPAN; i++) {
-        if (i == 0 || !(tkt_span_flags(&spans[span]) & TAKT_SPAN_CALL))
+        if (i == 0 || !tkt_span_is_call(&spans[span]))
             found.items[found.count++] = trace->sites.items[tkt_span_site(&spans[span])].name;
         span = spans[span].parent;
     }

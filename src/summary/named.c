@@ -66,7 +66,7 @@ bool tkt_named_merge(tkt_named_list *names, uint32_t name, const tkt_stats *stat
 static bool note_error(const takt_trace *trace, const tkt_call_info *call, tkt_named_list *names)
 {
     const tkt_span *span = &trace->tracks.items[call->track].spans.items[call->span];
-    uint32_t name = trace->sites.items[tkt_span_site(span)].name;
+    uint32_t name = tkt_span_name(trace, span);
     tkt_named *named = tkt_named_find(names, name, TKT_NO_SHAPE);
     if (!named)
         return false;

@@ -20,7 +20,7 @@ size_t tkt_visit_stays(const tkt_track *track, size_t begun, uint64_t begin_ns, 
 /* Returns the span itself if it is a scope, or the scope around a call. */
 static inline uint32_t tkt_scope_of(const tkt_track *track, uint32_t span)
 {
-    while (span != TKT_NO_SPAN && tkt_span_flags(&track->spans.items[span]) & TAKT_SPAN_CALL)
+    while (span != TKT_NO_SPAN && tkt_span_is_call(&track->spans.items[span]))
         span = track->spans.items[span].parent;
     return span;
 }

@@ -73,7 +73,7 @@ takt_status tkt_tasks_of(const takt_trace *trace, tkt_task_list *out)
             continue;
         for (size_t s = 0; s < track->spans.count && has_memory; s++) {
             const tkt_span *span = &track->spans.items[s];
-            uint32_t name = trace->sites.items[tkt_span_site(span)].name;
+            uint32_t name = tkt_span_name(trace, span);
             has_memory = add_task(out, &running, find(out, name, i, track->name), span);
         }
     }

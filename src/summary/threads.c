@@ -23,16 +23,6 @@ static uint32_t main_track(const takt_trace *trace)
     return TKT_NO_TRACK;
 }
 
-static uint32_t span_name(const takt_trace *trace, const tkt_span *span)
-{
-    return trace->sites.items[tkt_span_site(span)].name;
-}
-
-static bool is_call(const tkt_span *span)
-{
-    return tkt_span_flags(span) & TAKT_SPAN_CALL;
-}
-
 /* ======== Threads ======== */
 
 static bool site_waits(const takt_trace *trace, uint32_t site)
@@ -68,15 +58,15 @@ static void add_thread(waits *w, tkt_threads *threads, uint32_t number, bool is_
                                 .spans = spans->count};
     for (size_t i = 0; i < spans->count; i++) {
         const tkt_span *span = &spans->items[i];
-        if (span->parent == TKT_NO_SPAN && !is_call(span))
+        if (span->parent == TKT_NO_SPAN && !tkt_span_is_call(span))
             thread->scope_ns += span->end_ns - span->begin_ns;
         if (span->begin_ns < waits_until_ns || !w->of_site[tkt_span_site(span)])
             continue;
         waits_until_ns = span->end_ns;
-        add_wait(w, thread, span_name(w->trace, span), span->end_ns - span->begin_ns);
+        add_wait(w, thread, tkt_span_name(w->trace, span), span->end_ns - span->begin_ns);
     }
     for (size_t i = 0; i < spans->count; i++) /* clearing all would cost threads times names */
-        w->sums[span_name(w->trace, &spans->items[i])] = 0;
+        w->sums[tkt_span_name(w->trace, &spans->items[i])] = 0;
 }
 
 /* Ids of threads rise in the order in which a program makes them. */
@@ -182,173 +172,6 @@ static takt_status add_threads(const takt_trace *trace, uint32_t main, tkt_threa
     return has_memory ? TAKT_OK : TAKT_NO_MEMORY;
 }
 
-/* ======== Parts of regions ======== */
-
-/* A thread's outermost scope is a part of the innermost scope of the main thread around it, apart
- * from scopes in which the main thread waits: whether it waits yet is chance. The
- * main thread often works too, with scopes like those of the other threads: it may be in such a
- * scope while another thread runs a shorter one. Scopes with a name that other threads open
- * outermost are therefore never regions, nor are scopes inside them. */
-
-typedef struct partition {
-    const takt_trace *trace;
-    const tkt_track *main;
-    tkt_threads *threads;
-    bool *is_part;               /* by name: some other thread opens it outermost */
-    uint64_t *main_ns;           /* by name: the main thread's time in it */
-    uint64_t *until_ns;          /* by name: when the main thread's latest outermost one ended */
-    tkt_map rows;                /* region << 32 | name -> index of the part + 1 */
-    TKT_ARRAY_OF(uint64_t) sums; /* by part: time of the current thread; UINT64_MAX: none */
-} partition;
-
-static bool is_outermost_scope(const tkt_span *span)
-{
-    return span->parent == TKT_NO_SPAN && !is_call(span);
-}
-
-static void find_names(partition *p, const tkt_track *track)
-{
-    for (size_t i = 0; i < track->spans.count; i++) {
-        const tkt_span *span = &track->spans.items[i];
-        if (is_outermost_scope(span))
-            p->is_part[span_name(p->trace, span)] = true;
-    }
-}
-
-/* Returns the innermost scope from `span` outwards that neither is a part, nor a wait, nor lies in
- * one. */
-static uint32_t region_from(const partition *p, uint32_t span)
-{
-    const tkt_span *spans = p->main->spans.items;
-    uint32_t region = tkt_scope_of(p->main, span);
-    for (; span != TKT_NO_SPAN; span = spans[span].parent) {
-        uint32_t name = span_name(p->trace, &spans[span]);
-        if (p->is_part[name] || tkt_scope_waits(tkt_trace_text(p->trace, name)))
-            region = tkt_scope_of(p->main, spans[span].parent);
-    }
-    return region;
-}
-
-/* Adds a call to the part of this region and name. Only a worker's call creates the part. */
-static bool add_call(partition *p, uint32_t region_span, const tkt_span *span, bool is_of_main)
-{
-    uint32_t region = span_name(p->trace, &p->main->spans.items[region_span]);
-    uint32_t name = span_name(p->trace, span);
-    uint64_t key = (uint64_t)region << 32 | name;
-    if (is_of_main && !tkt_map_get(&p->rows, key))
-        return true;
-    uint64_t *row = tkt_map_put(&p->rows, key);
-    if (row && *row == 0) {
-        tkt_thread_part *part = TKT_ARRAY_ADD(&p->threads->parts);
-        uint64_t *sum = part ? TKT_ARRAY_ADD(&p->sums) : NULL;
-        if (!sum)
-            return false;
-        *part = (tkt_thread_part){.region = region, .name = name, .min_ns = UINT64_MAX};
-        *sum = UINT64_MAX;
-        *row = p->threads->parts.count;
-    }
-    if (!row)
-        return false;
-    uint64_t *sum = &p->sums.items[*row - 1];
-    *sum = (*sum == UINT64_MAX ? 0 : *sum) + span->end_ns - span->begin_ns;
-    p->threads->parts.items[*row - 1].calls++;
-    return true;
-}
-
-/* Turns the current thread's sums into figures of the parts. */
-static void end_thread(partition *p)
-{
-    for (size_t i = 0; i < p->sums.count; i++) {
-        tkt_thread_part *part = &p->threads->parts.items[i];
-        uint64_t sum = p->sums.items[i];
-        p->sums.items[i] = UINT64_MAX;
-        if (sum == UINT64_MAX)
-            continue;
-        part->threads++;
-        part->total_ns += sum;
-        part->min_ns = sum < part->min_ns ? sum : part->min_ns;
-        part->max_ns = sum > part->max_ns ? sum : part->max_ns;
-    }
-}
-
-static bool add_worker(partition *p, const tkt_track *track)
-{
-    const tkt_spans *main = &p->main->spans;
-    size_t begun = 0;
-    bool has_memory = true;
-    for (size_t i = 0; i < track->spans.count && has_memory; i++) {
-        const tkt_span *span = &track->spans.items[i];
-        if (!is_outermost_scope(span))
-            continue;
-        while (begun < main->count && main->items[begun].begin_ns <= span->begin_ns)
-            begun++;
-        uint32_t around = begun > 0 ? (uint32_t)begun - 1 : TKT_NO_SPAN;
-        while (around != TKT_NO_SPAN && main->items[around].end_ns < span->end_ns)
-            around = main->items[around].parent;
-        uint32_t region = region_from(p, around);
-        if (region != TKT_NO_SPAN)
-            has_memory = add_call(p, region, span, false);
-    }
-    end_thread(p);
-    return has_memory;
-}
-
-/* Adds the main thread's own parts, and its time in each region. */
-static bool add_main(partition *p)
-{
-    const tkt_spans *spans = &p->main->spans;
-    bool has_memory = true;
-    for (size_t i = 0; i < spans->count && has_memory; i++) {
-        const tkt_span *span = &spans->items[i];
-        uint32_t name = span_name(p->trace, span);
-        if (is_call(span) || span->begin_ns < p->until_ns[name])
-            continue;
-        p->until_ns[name] = span->end_ns;
-        p->main_ns[name] += span->end_ns - span->begin_ns;
-        uint32_t region = span->parent;
-        if (p->is_part[name] && region != TKT_NO_SPAN && region_from(p, region) == region)
-            has_memory = add_call(p, region, span, true);
-    }
-    end_thread(p);
-    for (size_t i = 0; i < p->threads->parts.count; i++)
-        p->threads->parts.items[i].region_ns = p->main_ns[p->threads->parts.items[i].region];
-    return has_memory;
-}
-
-static bool is_worker(const partition *p, uint32_t track)
-{
-    const tkt_track *of = &p->trace->tracks.items[track];
-    return of->kind == TAKT_TRACK_THREAD && of != p->main;
-}
-
-static takt_status add_parts(const takt_trace *trace, uint32_t main, tkt_threads *out)
-{
-    if (main == TKT_NO_TRACK)
-        return TAKT_OK;
-    partition p = {.trace = trace,
-                   .main = &trace->tracks.items[main],
-                   .threads = out,
-                   .is_part = tkt_alloc_zeroed(trace->strings.count * sizeof *p.is_part),
-                   .main_ns = tkt_alloc_zeroed(trace->strings.count * sizeof *p.main_ns),
-                   .until_ns = tkt_alloc_zeroed(trace->strings.count * sizeof *p.until_ns)};
-    bool has_memory = p.is_part && p.main_ns && p.until_ns;
-    for (uint32_t i = 0; has_memory && i < trace->tracks.count; i++) {
-        if (is_worker(&p, i))
-            find_names(&p, &trace->tracks.items[i]);
-    }
-    for (uint32_t i = 0; has_memory && i < trace->tracks.count; i++) {
-        if (is_worker(&p, i))
-            has_memory = add_worker(&p, &trace->tracks.items[i]);
-    }
-    has_memory = has_memory && add_main(&p);
-    tkt_free(p.is_part);
-    tkt_free(p.main_ns);
-    tkt_free(p.until_ns);
-    tkt_map_fini(&p.rows);
-    TKT_ARRAY_FREE(&p.sums);
-    return has_memory ? TAKT_OK : TAKT_NO_MEMORY;
-}
-
 takt_status tkt_threads_of(const takt_trace *trace, tkt_threads *out)
 {
     if (!trace->facts.has_spans && !trace->fold.has_lists)
@@ -356,7 +179,7 @@ takt_status tkt_threads_of(const takt_trace *trace, tkt_threads *out)
     uint32_t main = main_track(trace);
     takt_status status = add_threads(trace, main, out);
     bool has_parts = status == TAKT_OK && !tkt_trace_lacks_spans(trace);
-    return has_parts ? add_parts(trace, main, out) : status;
+    return has_parts ? tkt_regions_of(trace, main, out) : status;
 }
 
 const char *tkt_thread_label(char out[TKT_THREAD_LABEL], const takt_trace *trace,

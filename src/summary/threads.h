@@ -23,7 +23,7 @@ typedef struct tkt_thread_time {
 typedef struct tkt_thread_part {
     uint32_t region; /* string: the main thread's scope */
     uint32_t name;   /* string: what the threads ran */
-    uint32_t threads;
+    uint32_t threads; /* those of which one began after another had ended count as one */
     uint64_t calls;
     uint64_t total_ns; /* over all threads, as are the next two */
     uint64_t min_ns;
@@ -52,6 +52,10 @@ bool tkt_scope_waits_for_threads(const takt_trace *trace, const tkt_scope_total 
 /* TAKT_NO_SPANS: a summary that does not know its threads. TAKT_NO_MEMORY. */
 takt_status tkt_threads_of(const takt_trace *trace, tkt_threads *out);
 void tkt_threads_fini(tkt_threads *threads); /* call it after a failure too */
+
+/* Sets `parts`, from spans; `main` is the main thread's track, or TKT_NO_TRACK. For
+ * tkt_threads_of(). TAKT_NO_MEMORY. */
+takt_status tkt_regions_of(const takt_trace *trace, uint32_t main, tkt_threads *out);
 
 /* Adds to each of `scopes` how its total time was spread over threads. of_site[s] is the index of
  * site s in `scopes`, or TKT_NO_GROUP. TAKT_NO_MEMORY. */

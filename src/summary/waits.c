@@ -24,7 +24,7 @@ bool tkt_scope_waits(const char *name)
 
 static const char *name_of(const takt_trace *trace, const tkt_span *span)
 {
-    return tkt_trace_text(trace, trace->sites.items[tkt_span_site(span)].name);
+    return tkt_trace_text(trace, tkt_span_name(trace, span));
 }
 
 /* ---- Of a trace with spans ------------------------------------------------------------------- */
@@ -39,7 +39,7 @@ static bool has_scope(const takt_trace *trace, const tkt_track *track, const cha
 
 static bool is_work(const takt_trace *trace, const tkt_span *span)
 {
-    return span->parent == TKT_NO_SPAN && !(tkt_span_flags(span) & TAKT_SPAN_CALL) &&
+    return span->parent == TKT_NO_SPAN && !tkt_span_is_call(span) &&
            !tkt_scope_waits(name_of(trace, span));
 }
 

@@ -98,7 +98,7 @@ static inline uint32_t tkt_call_scope(const takt_trace *trace, uint32_t call)
     const tkt_span *spans = trace->tracks.items[info->track].spans.items;
     uint32_t span = spans[info->span].parent;
     for (int i = 0; i < TKT_MOST_EQUAL_CALLS && span != TKT_NO_SPAN; i++) {
-        if (!(tkt_span_flags(&spans[span]) & TAKT_SPAN_CALL))
+        if (!tkt_span_is_call(&spans[span]))
             return span;
         span = spans[span].parent;
     }

@@ -46,6 +46,10 @@ typedef struct tkt_span {
 
 static inline uint32_t tkt_span_site(const tkt_span *span) { return span->site_flags >> 8; }
 static inline uint32_t tkt_span_flags(const tkt_span *span) { return span->site_flags & 0xFFu; }
+static inline bool tkt_span_is_call(const tkt_span *span)
+{
+    return (tkt_span_flags(span) & TAKT_SPAN_CALL) != 0;
+}
 static inline void tkt_span_mark(tkt_span *span, uint32_t flags) { span->site_flags |= flags; }
 
 typedef enum tkt_arg_type {
@@ -499,6 +503,12 @@ static inline uint32_t tkt_site_color(const tkt_trace_site *site)
 static inline const char *tkt_trace_text(const takt_trace *trace, uint32_t string)
 {
     return tkt_strtab_text(&trace->strings, string);
+}
+
+/* The string with a span's name. */
+static inline uint32_t tkt_span_name(const takt_trace *trace, const tkt_span *span)
+{
+    return trace->sites.items[tkt_span_site(span)].name;
 }
 
 #define TKT_OTHER_NAME "(other paths)"

@@ -221,7 +221,7 @@ static void add_stack(nest *n, const takt_record *slot)
     const tkt_span *span = &n->track->spans.items[index];
     if (span->begin_ns != tkt_sealing_ns(n->sealing, cut(n->sealing->window, slot->start)))
         return;
-    bool is_call = (tkt_span_flags(span) & TAKT_SPAN_CALL) != 0;
+    bool is_call = tkt_span_is_call(span);
     uint32_t number = tkt_sealing_stack(n->sealing, slot->ticks, is_call);
     tkt_span_stack *stack = number == UINT32_MAX ? NULL : TKT_ARRAY_ADD(&n->track->stacks);
     if (stack)
@@ -272,7 +272,7 @@ static void add_call(nest *n, const takt_record *slot)
     if (!last || last->depth != (slot->ticks & ~TKT_SLOT_CAPTURING))
         return;
     tkt_span *span = &n->track->spans.items[last->place];
-    if (!(tkt_span_flags(span) & TAKT_SPAN_CALL))
+    if (!tkt_span_is_call(span))
         return;
     if (slot->ticks & TKT_SLOT_CAPTURING)
         span->site_flags |= TAKT_SPAN_CAPTURING;

@@ -90,7 +90,7 @@ static const char *scope_of(const takt_trace *trace, const tkt_activity *activit
     if (activity->track == TKT_NO_TRACK || activity->scope == TKT_NO_SPAN)
         return NULL;
     const tkt_span *span = &trace->tracks.items[activity->track].spans.items[activity->scope];
-    return tkt_trace_text(trace, trace->sites.items[tkt_span_site(span)].name);
+    return tkt_trace_text(trace, tkt_span_name(trace, span));
 }
 
 static void fill_call(const takt_trace *trace, const tkt_activity *from, takt_activity *out)
@@ -100,7 +100,7 @@ static void fill_call(const takt_trace *trace, const tkt_activity *from, takt_ac
     const tkt_call_info *call = &trace->calls.items[from->call];
     const tkt_span *span = &trace->tracks.items[call->track].spans.items[call->span];
     out->launch_span = call->span;
-    out->launch = tkt_trace_text(trace, trace->sites.items[tkt_span_site(span)].name);
+    out->launch = tkt_trace_text(trace, tkt_span_name(trace, span));
     out->launch_begin_ns = span->begin_ns;
     out->launch_end_ns = span->end_ns;
 }

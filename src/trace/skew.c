@@ -227,7 +227,7 @@ static bool is_blocking_copy(const takt_trace *trace, const tkt_activity *activi
     if (activity->filter != TAKT_TIMING_MEMCPY || activity->shape == TKT_NO_SHAPE ||
         trace->shapes.items[activity->shape].copy_kind != COPY_TO_HOST)
         return false;
-    const char *name = tkt_trace_text(trace, trace->sites.items[tkt_span_site(call)].name);
+    const char *name = tkt_trace_text(trace, tkt_span_name(trace, call));
     return strstr(name, "Memcpy") && !strstr(name, "Async") && !strstr(name, "Batch");
 }
 

@@ -133,6 +133,35 @@ TEST(scopes_that_wait_are_no_regions)
     takt_trace_release(trace);
 }
 
+/* A program that makes two threads in each step has two at once, however many it had. */
+TEST(threads_that_follow_each_other_count_as_one)
+{
+    const uint64_t steps = 3;
+    takt_trace *trace = build_begin(26 * MS);
+    uint32_t main = build_track(trace, NULL);
+    uint32_t pairs = build_site(trace, "pairs");
+    trace->facts.process_id = trace->tracks.items[main].thread_id;
+    for (uint64_t i = 0; i < steps; i++) {
+        uint64_t t = (1 + i * 8) * MS;
+        build_span(trace, main, build_site(trace, "forces"), TKT_NO_SPAN, t, t + 4 * MS);
+        build_span(trace, build_track(trace, NULL), pairs, TKT_NO_SPAN, t, t + 3 * MS);
+        build_span(trace, build_track(trace, NULL), pairs, TKT_NO_SPAN, t + MS, t + 2 * MS);
+    }
+    build_end(trace);
+    json_t *json = report_json(trace, "threads", NULL);
+    const json_t *parts = table_of(json, "regions");
+    assert_int_equal(row_count(json), 1 + 2 * steps);
+    assert_int_equal(row_count(parts), 1);
+    assert_value(row_at(parts, 0), "threads", 2);
+    assert_value(row_at(parts, 0), "calls", 2 * steps);
+    assert_value(row_at(parts, 0), "total_ns", 4 * steps * MS);
+    assert_value(row_at(parts, 0), "min_ns", steps * MS);
+    assert_value(row_at(parts, 0), "max_ns", 3 * steps * MS);
+    assert_value(row_at(parts, 0), "mean_percent", 50);
+    json_decref(json);
+    takt_trace_release(trace);
+}
+
 TEST(without_a_main_thread_there_are_no_regions)
 {
     takt_trace *trace = build_region();
