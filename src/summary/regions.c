@@ -6,8 +6,8 @@
  * scope while another thread runs a shorter one. Scopes with a name that other threads open
  * outermost are therefore never regions, nor are scopes inside them.
  *
- * Programs that make threads anew in each step have thousands, of which a few run at once. Threads
- * of which one began after another had ended count as one. */
+ * Programs that make threads anew in each step have thousands, of which a few run at once. There,
+ * threads of which one began after another had ended count as one. */
 #include "summary/threads.h"
 
 #include "summary/owners.h"
@@ -15,6 +15,8 @@
 
 #include <stddef.h>
 #include <stdlib.h>
+
+#define LEAST_SHARE 4u /* threads for each that runs at once, of programs that make them anew */
 
 typedef struct partition {
     const takt_trace *trace;
@@ -173,10 +175,12 @@ static bool list_workers(const partition *p, worker_list *out)
     return tkt_order_by_time(TKT_ORDER_ITEMS(out, offsetof(worker, end_ns))) == TAKT_OK;
 }
 
-/* Gives each worker the first free place: the first thread of each step then has the same. */
+/* Gives each worker the first free place: the first thread of each step then has the same. If that
+ * makes them few times fewer, they are not made anew, and each has its own. */
 static bool find_places(worker_list *workers)
 {
     tkt_heap busy = {0}, vacant = {0}; /* by end; by number */
+    size_t places = 0;
     bool has_memory = true;
     for (size_t i = 0; i < workers->count && has_memory; i++) {
         worker *w = &workers->items[i];
@@ -184,9 +188,11 @@ static bool find_places(worker_list *workers)
             uint32_t place = tkt_heap_take(&busy).value;
             has_memory = tkt_heap_add(&vacant, place, place);
         }
-        w->place = vacant.count ? tkt_heap_take(&vacant).value : (uint32_t)busy.count;
+        w->place = vacant.count ? tkt_heap_take(&vacant).value : (uint32_t)places++;
         has_memory = has_memory && tkt_heap_add(&busy, w->end_ns, w->place);
     }
+    for (uint32_t i = 0; i < workers->count && workers->count < places * LEAST_SHARE; i++)
+        workers->items[i].place = i;
     TKT_ARRAY_FREE(&busy);
     TKT_ARRAY_FREE(&vacant);
     return has_memory;

@@ -23,7 +23,7 @@ typedef struct tkt_thread_time {
 typedef struct tkt_thread_part {
     uint32_t region; /* string: the main thread's scope */
     uint32_t name;   /* string: what the threads ran */
-    uint32_t threads; /* those of which one began after another had ended count as one */
+    uint32_t threads; /* if made anew all the time: at once, see regions.c */
     uint64_t calls;
     uint64_t total_ns; /* over all threads, as are the next two */
     uint64_t min_ns;

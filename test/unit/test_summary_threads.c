@@ -136,13 +136,13 @@ TEST(scopes_that_wait_are_no_regions)
 /* A program that makes two threads in each step has two at once, however many it had. */
 TEST(threads_that_follow_each_other_count_as_one)
 {
-    const uint64_t steps = 3;
+    const uint64_t steps = 4;
     takt_trace *trace = build_begin(26 * MS);
     uint32_t main = build_track(trace, NULL);
     uint32_t pairs = build_site(trace, "pairs");
     trace->facts.process_id = trace->tracks.items[main].thread_id;
     for (uint64_t i = 0; i < steps; i++) {
-        uint64_t t = (1 + i * 8) * MS;
+        uint64_t t = (1 + i * 6) * MS;
         build_span(trace, main, build_site(trace, "forces"), TKT_NO_SPAN, t, t + 4 * MS);
         build_span(trace, build_track(trace, NULL), pairs, TKT_NO_SPAN, t, t + 3 * MS);
         build_span(trace, build_track(trace, NULL), pairs, TKT_NO_SPAN, t + MS, t + 2 * MS);
