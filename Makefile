@@ -232,10 +232,11 @@ hot := $(filter-out $(patsubst %,src/record/%.c,addresses control fold_named log
 rare := $(filter-out $(hot), \
     $(wildcard $(patsubst %,src/%/*.c,base config cuda nvtx profiler record report)) \
     $(wildcard src/summary/advice*.c src/export/xplane*.c) $(patsubst %,src/%.c, \
-    $(addprefix trace/,arrivals bodies lanes lane_kernels model perfetto public public_events read_facts \
-        read_fold read_run recover recover_log recover_parts resolve run seal_fold skew) \
-    $(addprefix export/,chrome_head export folded perfetto_facts perfetto_names perfetto_phases \
-        perfetto_rows phases speedscope tensorboard) \
+    $(addprefix trace/,arrivals bodies lanes lane_kernels model perfetto phases public public_events \
+        read_facts read_fold read_phases read_run recover recover_log recover_parts resolve run \
+        seal_fold skew) \
+    $(addprefix export/,chrome_head chrome_phases export folded perfetto_facts perfetto_names \
+        perfetto_phases perfetto_rows phases speedscope tensorboard) \
     $(addprefix summary/,activities arguments compile counters memory ops phases regions steps tasks \
         threads waits)))
 understood = $(shell $(CC) -Werror $(1) -c -x c /dev/null -o /dev/null 2>/dev/null && echo $(1))

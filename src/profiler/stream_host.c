@@ -293,6 +293,8 @@ static void write_thread(walk *w)
     while (w->open.count > 0 && is_ok) /* otherwise the next slice ends the spans that are gone */
         leave(w);
     TKT_ARRAY_FREE(&w->open);
+    if (w->state->open.count == 0) /* the thread may have ended */
+        TKT_ARRAY_FREE(&w->state->open);
 }
 
 /* Writes spans of an async track as a whole, in the slice in which they end. */
