@@ -1,5 +1,5 @@
 /* Finds the launches of what graphs launch on the device, such as bodies of conditional nodes. */
-#include "trace/devices.h"
+#include "trace/graphs.h"
 
 #include "trace/order.h"
 

@@ -1,0 +1,118 @@
+/* Combines the nodes of graphs into launches. All nodes of a launch have its correlation id. They
+ * arrive in any order, and no record marks the last one: a launch is complete when the caller has
+ * seen all activities. */
+#include "trace/graphs.h"
+
+#include <string.h>
+
+void tkt_graphs_fini(tkt_graphs *graphs)
+{
+    TKT_ARRAY_FREE(&graphs->items);
+    tkt_map_fini(&graphs->index);
+    tkt_map_fini(&graphs->shapes);
+}
+
+static tkt_graph_launch *add_launch(tkt_graphs *graphs, const tkt_stored_activity *node)
+{
+    tkt_graph_launch *added = TKT_ARRAY_ADD(&graphs->items);
+    if (added)
+        *added = (tkt_graph_launch){.whole = *node, .nodes = 1};
+    return added;
+}
+
+/* True if node a comes before node b: by begin, then by stream. */
+static bool is_before(const tkt_stored_activity *a, const tkt_stored_activity *b)
+{
+    return a->begin != b->begin ? a->begin < b->begin : a->stream < b->stream;
+}
+
+static void add_node(tkt_graph_launch *launch, const tkt_stored_activity *node)
+{
+    uint64_t end = launch->whole.end > node->end ? launch->whole.end : node->end;
+    if (is_before(node, &launch->whole))
+        launch->whole = *node;
+    launch->whole.end = end;
+    launch->nodes++;
+}
+
+tkt_graph_launch *tkt_graphs_add(tkt_graphs *graphs, const tkt_stored_activity *node)
+{
+    size_t last = graphs->items.count;
+    tkt_graph_launch *launch = last ? &graphs->items.items[last - 1] : NULL;
+    if (launch && launch->whole.correlation == node->correlation) {
+        add_node(launch, node);
+        return launch;
+    }
+    uint64_t *index = tkt_map_put(&graphs->index, node->correlation);
+    if (!index)
+        return NULL;
+    if (*index) {
+        launch = &graphs->items.items[*index - 1];
+        add_node(launch, node);
+        return launch;
+    }
+    launch = add_launch(graphs, node);
+    if (launch)
+        *index = graphs->items.count;
+    else
+        tkt_map_remove(&graphs->index, node->correlation);
+    return launch;
+}
+
+tkt_graph_launch *tkt_graphs_extend(tkt_graphs *graphs, const tkt_stored_activity *body)
+{
+    const uint64_t *index = tkt_map_get(&graphs->index, body->correlation);
+    tkt_graph_launch *launch = index ? &graphs->items.items[*index - 1] : NULL;
+    if (launch)
+        add_node(launch, body);
+    return launch;
+}
+
+void tkt_graphs_drop(tkt_graphs *graphs, size_t count)
+{
+    tkt_graph_launch *items = graphs->items.items;
+    if (count == 0)
+        return;
+    for (size_t i = 0; i < count; i++)
+        tkt_map_remove(&graphs->index, items[i].whole.correlation);
+    graphs->items.count -= count;
+    memmove(items, items + count, graphs->items.count * sizeof *items);
+    for (size_t i = 0; i < graphs->items.count; i++)
+        *tkt_map_get(&graphs->index, items[i].whole.correlation) = i + 1;
+}
+
+const char *tkt_launch_label(char out[TKT_GRAPH_LABEL_BYTES], const tkt_graph_launch *launch)
+{
+    return tkt_graph_label(out, launch->whole.graph, " from nodes");
+}
+
+static uint32_t add_shape(takt_trace *trace, const tkt_graph_launch *launch)
+{
+    char label[TKT_GRAPH_LABEL_BYTES];
+    uint32_t string = tkt_trace_string_of(trace, tkt_launch_label(label, launch));
+    tkt_shape *shape = string == TKT_STRTAB_FULL ? NULL : TKT_ARRAY_ADD(&trace->shapes);
+    if (!shape)
+        return TKT_NO_SHAPE;
+    *shape = (tkt_shape){.graph = launch->whole.graph,
+                         .graph_node_count = launch->nodes,
+                         .label = string,
+                         .filter = TAKT_TIMING_GRAPH};
+    return (uint32_t)trace->shapes.count - 1;
+}
+
+uint32_t tkt_graph_shape(tkt_graphs *graphs, takt_trace *trace, const tkt_graph_launch *launch)
+{
+    uint64_t key = (uint64_t)launch->whole.graph << 32 | launch->nodes;
+    uint64_t *known = tkt_map_put(&graphs->shapes, key);
+    if (!known)
+        return TKT_NO_SHAPE;
+    if (!*known) {
+        uint32_t shape = add_shape(trace, launch);
+        if (shape == TKT_NO_SHAPE) {
+            tkt_map_remove(&graphs->shapes, key);
+            return TKT_NO_SHAPE;
+        }
+        *known = (uint64_t)shape + 1;
+    }
+    return (uint32_t)(*known - 1);
+}
