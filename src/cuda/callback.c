@@ -51,10 +51,10 @@ typedef struct api_domain {
 static api_domain domains[TKT_DOMAIN_RUNTIME + 1];
 static _Atomic(void (*)(const tkt_cuda_call *)) call_hook;
 static _Atomic(uint64_t) last_call;
-static _Atomic(bool) is_paused;        /* only remember ids */
-static _Atomic(uint64_t) switches = 1; /* how often callbacks were switched */
-static _Atomic(uint64_t) graphs[64];   /* a bit for the hash of each that was launched */
-static _Atomic(uint32_t) graph_count;  /* of these bits */
+static _Atomic(bool) is_paused;          /* only remember ids */
+static _Atomic(uint64_t) switches = 1;   /* how often callbacks were switched */
+static _Atomic(uint64_t) graph_bits[64]; /* a bit for the hash of each that was launched */
+static _Atomic(uint32_t) graph_count;    /* of these bits */
 
 void tkt_cuda_on_call(void (*on_call)(const tkt_cuda_call *call))
 {
@@ -193,7 +193,7 @@ static void note_graph(const tkt_callback_data *data)
     const void *const *graph = data->parameters;
     uint64_t hash = tkt_hash_u64((uintptr_t)(graph ? *graph : NULL));
     uint64_t bit = UINT64_C(1) << hash % 64;
-    _Atomic(uint64_t) *word = &graphs[hash / 64 % 64];
+    _Atomic(uint64_t) *word = &graph_bits[hash / 64 % 64];
     if (!(atomic_load_explicit(word, memory_order_relaxed) & bit) &&
         !(atomic_fetch_or_explicit(word, bit, memory_order_relaxed) & bit))
         atomic_fetch_add_explicit(&graph_count, 1, memory_order_relaxed);
