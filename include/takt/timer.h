@@ -90,8 +90,9 @@ typedef struct takt_timed {
     double   flops_per_second; /* declared work divided by `work_ns`; 0 without work, NaN if work_ns
                                 * is 0 */
     double   bytes_per_second;
-    uint64_t peak_bytes; /* host memory reported by the program, see takt/memory.h; 0: unknown */
-    uint64_t current_bytes;
+    uint64_t peak_bytes; /* most host memory that the program held while the block ran, as reported
+                          * (takt/memory.h); 0: unknown */
+    uint64_t current_bytes; /* at the end */
 
     /* CUDA devices; 0 without devices. The device time of a repetition is the sum of all activities
      * that it launched, on any thread; it does not matter when they ran. */

@@ -352,37 +352,16 @@ static char *put_short_double(char *out, double value)
     return NULL;
 }
 
-/* Copies printf's output with a '.' as decimal point. Adds ".0" if it looks like an integer. */
-static char *put_printed(char *out, const char *text)
-{
-    bool is_integer = true;
-    bool in_point = false;
-    for (; *text; text++) {
-        bool is_ours = strchr("0123456789+-e", *text) != NULL;
-        if (is_ours)
-            *out++ = *text;
-        else if (!in_point)
-            *out++ = '.';
-        in_point = !is_ours;
-        is_integer = is_integer && is_ours && *text != 'e';
-    }
-    if (is_integer) {
-        *out++ = '.';
-        *out++ = '0';
-    }
-    return out;
-}
-
-/* Writes the fewest digits that read back as the same double. */
+/* Writes the fewest digits that read back as the same double, with ".0" behind an integer. */
 static char *put_long_double(char *out, double value)
 {
-    char text[64];
-    for (int digits = 15; digits <= 17; digits++) {
-        snprintf(text, sizeof text, "%.*g", digits, value);
-        if (strtod(text, NULL) == value)
-            break;
+    char *end = tkt_put_double(out, value);
+    *end = '\0';
+    if (!strpbrk(out, ".e")) {
+        *end++ = '.';
+        *end++ = '0';
     }
-    return put_printed(out, text);
+    return end;
 }
 
 void tkt_chrome_put_double(tkt_writer *writer, double value)

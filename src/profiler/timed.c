@@ -407,10 +407,12 @@ static void fill_peak(takt_timed *result, const takt_timed_options *options,
 
 static void fill(takt_timed *result, struct tkt_timed *state)
 {
-    tkt_memory_state memory = tkt_memory_now();
+    tkt_memory_state memory = {0};
     device_work work = {.is_known = true};
     fill_times(result, state->ns.items, state->ns.count);
-    result->peak_bytes = memory.is_since_start ? memory.peak.bytes : 0;
+    if (state->window)
+        memory = tkt_window_memory(state->window);
+    result->peak_bytes = memory.is_since_start ? memory.high.bytes : 0;
     result->current_bytes = memory.is_since_start ? memory.current_bytes : 0;
     if (state->with_devices)
         work = fill_devices(result, state);

@@ -87,12 +87,20 @@ static void miss(takt_profiler *profiler, takt_status status, bool is_behind)
     profiler->was_missed = true;
 }
 
+static void claim_directory(takt_profiler *profiler)
+{
+    const takt_profiler_options *given = &profiler->options.given;
+    if (given->stream || given->trace_count > 0 || tkt_reports_need_folder(&profiler->options))
+        tkt_options_claim_directory(&profiler->options);
+}
+
 static void start(takt_profiler *profiler)
 {
     tkt_window *warm = profiler->window;
     tkt_wish wish = wish_of(profiler);
     bool is_behind = tkt_worker_is_behind(&profiler->worker);
     tkt_cycle *cycle = is_behind ? NULL : tkt_alloc_zeroed(sizeof *cycle);
+    claim_directory(profiler); /* not inside the recording: file systems may be slow */
     takt_status status = cycle ? tkt_window_open(&wish, &profiler->window) : TAKT_NO_MEMORY;
     tkt_window_close(warm);
     if (status != TAKT_OK) {
@@ -109,9 +117,6 @@ static void start(takt_profiler *profiler)
     profiler->cycle = cycle;
     tkt_keeping_begin(cycle, profiler->window);
     bool streams = profiler->options.given.stream;
-    if (streams || profiler->options.given.trace_count > 0 ||
-        tkt_reports_need_folder(&profiler->options))
-        tkt_options_claim_directory(&profiler->options);
     if (streams)
         cycle->stream = tkt_stream_start(&profiler->options,
                                          &(tkt_stream_cycle){cycle->number, cycle->first_step,

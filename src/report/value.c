@@ -1,8 +1,7 @@
 /* Formats values as text.
  *
  * printf's %f and %g use the decimal point of the host program's locale. Numbers are therefore
- * formatted from integers here. Where printf is needed to find the digits of a double, the point is
- * replaced. Texts may have megabytes, so they pass through a small buffer in pieces. */
+ * formatted from integers here. Texts may have megabytes, so they pass through a small buffer in pieces. */
 #include "report/table.h"
 
 #include "base/text.h"
@@ -22,23 +21,9 @@ static size_t finish(char *out, char *end, const char *unit)
     return (size_t)(end - out) + size;
 }
 
-/* Writes the fewest digits that read back as the same double, with a point in every locale. */
 static size_t put_double(char *out, double value)
 {
-    int precision = 15;
-    do {
-        snprintf(out, TKT_VALUE_SIZE, "%.*g", precision, value);
-    } while (precision++ < 17 && strtod(out, NULL) != value);
-
-    char *to = out;
-    for (const char *from = out; *from; from++) {
-        if (strchr("0123456789+-e", *from))
-            *to++ = *from;
-        else if (to == out || to[-1] != '.') /* the locale's point may have several bytes */
-            *to++ = '.';
-    }
-    *to = '\0';
-    return (size_t)(to - out);
+    return finish(out, tkt_put_double(out, value), "");
 }
 
 double tkt_share(uint64_t part, uint64_t whole)

@@ -4,6 +4,7 @@
 #include "support/test.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -42,6 +43,26 @@ TEST(numbers_of_every_length_print_as_printf_prints_them)
         assert_put((UINT64_C(1) << bit) - 1);
         assert_put(~(UINT64_C(1) << bit));
     }
+}
+
+static void assert_double(double value, const char *expected)
+{
+    char out[TKT_DOUBLE_BYTES + 1];
+    *tkt_put_double(out, value) = 0;
+    assert_string_equal(out, expected);
+}
+
+TEST(doubles_have_the_fewest_digits_that_read_back)
+{
+    assert_double(0.1, "0.1");
+    assert_double(1.0 / 3, "0.3333333333333333");
+    assert_double(0.1 + 0.2, "0.30000000000000004");
+    assert_double(-2.5, "-2.5");
+    assert_double(1e30, "1e+30");
+    assert_double(4096, "4096");
+    assert_double(-1.7976931348623157e308, "-1.7976931348623157e+308");
+    assert_double(NAN, "nan");
+    assert_double(-INFINITY, "-inf");
 }
 
 TEST(the_extremes_take_the_bytes_that_the_header_grants)

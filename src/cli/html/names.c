@@ -154,16 +154,10 @@ void html_put_sites(html_writer *writer, html_bytes *out)
 
 /* Arguments, work and result of a span as one text: "cells=4096, flops=2e+09, result=2". */
 
-/* Writes the fewest digits, six or more, that read back as the same number. */
 static void put_double(html_bytes *out, double number)
 {
-    char text[32];
-    for (int digits = 6; digits <= 17; digits++) {
-        snprintf(text, sizeof text, "%.*g", digits, number);
-        if (strtod(text, NULL) == number)
-            break;
-    }
-    html_put(out, text, strlen(text));
+    char text[TKT_DOUBLE_BYTES];
+    html_put(out, text, (size_t)(tkt_put_double(text, number) - text));
 }
 
 static void put_value(html_bytes *out, const takt_arg_info *arg)

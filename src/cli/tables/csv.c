@@ -91,18 +91,6 @@ static char *put_text(csv *to, char *at, const char *text)
     return at + plain->size;
 }
 
-/* Writes the fewest digits, 15 or more, that read back as the same number. */
-static char *put_real(char *at, double value)
-{
-    int size = 0;
-    for (int digits = 15; digits <= 17; digits++) {
-        size = snprintf(at, NUMBER_BYTES, "%.*g", digits, value);
-        if (isnan(value) || strtod(at, NULL) == value)
-            break;
-    }
-    return at + size;
-}
-
 static char *put_value(csv *to, char *at, const table_value *value)
 {
     switch (value->kind) {
@@ -113,7 +101,7 @@ static char *put_value(csv *to, char *at, const table_value *value)
     case TABLE_UINT:
         return tkt_put_u64(at, value->u);
     case TABLE_REAL:
-        return put_real(at, value->d);
+        return tkt_put_double(at, value->d);
     case TABLE_TEXT:
         break;
     }
