@@ -9,6 +9,8 @@
 #include "base/writer.h"
 #include "report/table.h"
 
+#include <locale.h>
+#include <pthread.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdio_ext.h>
@@ -52,10 +54,20 @@ takt_sink tkt_print_sink(void)
     return (takt_sink){write_stream, stdout};
 }
 
+static locale_t plain; /* of numbers with a point; 0 without memory: the program's stays */
+
+static void make_plain(void)
+{
+    plain = newlocale(LC_NUMERIC_MASK, "C", (locale_t)0);
+}
+
 void tkt_print(const char *format, ...)
 {
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
     char line[256], *longer = NULL;
     va_list arguments, again;
+    pthread_once(&once, make_plain);
+    locale_t before = uselocale(plain);
     va_start(arguments, format);
     va_copy(again, arguments);
     int size = vsnprintf(line, sizeof line, format, arguments);
@@ -67,6 +79,7 @@ void tkt_print(const char *format, ...)
         else
             size = (int)sizeof line - 1;
     }
+    uselocale(before);
     va_end(again);
     if (size > 0)
         write_stream(stdout, longer ? longer : line, (size_t)size);

@@ -3,6 +3,8 @@
 
 #include "trace/model.h"
 
+#include "support/locale.h"
+#include "support/skip.h"
 #include "support/test.h"
 
 #include <pthread.h>
@@ -44,6 +46,19 @@ TEST(the_line_is_name_took_milliseconds)
                                            "Nothing took 0.00 ms\n"
                                            "Long took 123456.00 ms\n"
                                            "(null) took 0.00 ms with more\n");
+}
+
+TEST(numbers_have_a_point_in_every_locale)
+{
+    if (!use_comma())
+        SKIP_CASE("there is no locale with a comma");
+    capture_stdout();
+    {
+        TAKT_TIMER("Demo");
+        pass_ns(520000);
+    }
+    setlocale(LC_ALL, "C");
+    assert_string_equal(captured_stdout(), "Demo took 0.52 ms\n");
 }
 
 TEST(nested_printing_timers_indent_by_four)
