@@ -72,7 +72,8 @@ static void add_stay(void *user, uint32_t span, uint64_t begin_ns, uint64_t end_
 static void name_gap(naming *n, tkt_gap *gap)
 {
     const tkt_activity *activities = n->trace->activities.items;
-    n->track = activities[gap->after != UINT32_MAX ? gap->after : gap->before].track;
+    uint32_t next_to = gap->after != UINT32_MAX ? gap->after : gap->before;
+    n->track = next_to == UINT32_MAX ? TKT_NO_TRACK : activities[next_to].track;
     n->longest = 0;
     gap->name = 0;
     if (n->track == TKT_NO_TRACK)

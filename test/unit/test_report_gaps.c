@@ -57,6 +57,20 @@ TEST(rows_say_how_busy_a_device_was_and_why_not)
     takt_trace_release(trace);
 }
 
+/* The device works for earlier launches only, for 400 us. */
+TEST(a_recording_may_have_no_work_of_its_own)
+{
+    takt_trace *trace = build_begin(US(1000));
+    build_track(trace, "main");
+    *TKT_ARRAY_ADD(&trace->devices) =
+        (tkt_device){.label = tkt_trace_string_of(trace, "cuda:0"), .earlier_until_ns = US(400)};
+    build_end(trace);
+    json_t *json = report_json(trace, "gaps", NULL);
+    assert_value(row_at(json, 0), "idle_ns", 600000);
+    json_decref(json);
+    takt_trace_release(trace);
+}
+
 TEST(rows_say_what_is_around_a_gap)
 {
     static const char *const tables[] = {"longest", "stream_gaps"};
