@@ -247,7 +247,7 @@ static bool has_all_arrived(void *user)
         tkt_device_fold_update(s->part->fold, tkt_store_get(),
                                tkt_devices_last_correlation(s->part));
         tkt_fold_losses losses = tkt_device_fold_losses(s->part->fold);
-        has_all = losses.missing + losses.missing_marks == 0;
+        has_all = losses.missing + losses.missing_marks + losses.silent == 0;
     }
     return (!s->has_spans || tkt_arrivals_look(&s->arrivals, tkt_store_get())) && has_all;
 }
@@ -274,13 +274,14 @@ static bool launches_graph(const char *name)
     return (tkt_launched_by(name) & TAKT_TIMING_GRAPH) != 0;
 }
 
-/* Bodies of the window's graphs may come after all nodes. Until the first comes, only graphs that
- * were launched since the last wait may have some. */
-static bool awaits_bodies(bool has_graphs)
+static uint32_t awaited_graphs; /* atomic: tkt_cuda_launched_graphs() of the last window that waited
+                                 * for bodies */
+
+/* Bodies of the window's graphs may come after all nodes. Until the first comes, only graphs may
+ * have some for which no window has waited yet. */
+static bool awaits_bodies(bool has_graphs, uint32_t launched)
 {
-    static uint32_t awaited; /* atomic: tkt_cuda_launched_graphs() then */
-    uint32_t launched = tkt_cuda_launched_graphs();
-    return has_graphs && (__atomic_exchange_n(&awaited, launched, __ATOMIC_RELAXED) != launched ||
+    return has_graphs && (__atomic_load_n(&awaited_graphs, __ATOMIC_RELAXED) != launched ||
                           tkt_store_bodies() > 0);
 }
 
@@ -301,16 +302,19 @@ takt_status tkt_devices_settle(tkt_device_part *part, const tkt_join *join,
     if (part->fold)
         tkt_device_fold_bound(part->fold, &join->fit, tkt_clock_ns(&join->fit, join->begin_ticks),
                               tkt_clock_ns(&join->fit, join->end_ticks));
+    uint32_t launched = tkt_cuda_launched_graphs();
+    bool awaits = how->synchronize && awaits_bodies(has_graphs, launched);
     s.arrivals.calls = how->calls;
     s.arrivals.call_count = how->call_count;
-    out->is_settled = tkt_cuda_settle(
-        &(tkt_settling){.synchronize = how->synchronize,
-                        .wants_rest = (how->synchronize && awaits_bodies(has_graphs)) ||
-                                      (s.has_spans && has_call(trace, tkt_call_changes_memory)),
-                        .timeout_ms = how->timeout_ms,
-                        .is_complete = has_all_arrived,
-                        .may_force = is_alone,
-                        .user = &s});
+    out->is_settled = tkt_cuda_settle(&(tkt_settling){
+        .synchronize = how->synchronize,
+        .wants_rest = awaits || (s.has_spans && has_call(trace, tkt_call_changes_memory)),
+        .timeout_ms = how->timeout_ms,
+        .is_complete = has_all_arrived,
+        .may_force = is_alone,
+        .user = &s});
+    if (awaits)
+        __atomic_store_n(&awaited_graphs, launched, __ATOMIC_RELAXED);
     has_all_arrived(&s);
     out->has_strays = s.arrivals.strays != 0;
     out->is_call_under_way = s.arrivals.has_call;

@@ -105,6 +105,8 @@ static void count_missing(tkt_device_fold *fold, uint8_t launches, uint64_t more
         fold->losses.missing += more;
     else if (launches == TKT_LAUNCHES_MARK)
         fold->losses.missing_marks += more;
+    else if (launches == TKT_LAUNCHES_PERHAPS)
+        fold->losses.silent += more;
 }
 
 void tkt_device_fold_whole_graphs(tkt_device_fold *fold)
@@ -141,6 +143,7 @@ void tkt_device_fold_calls(tkt_device_fold *fold, uint32_t log, const tkt_folded
         count_missing(fold, missing, 1);
         recent_call *place = &fold->recent[call->correlation % RECENT_CALLS];
         fold->displaced += place->missing == TKT_LAUNCHES_WORK;
+        fold->losses.silent -= place->missing == TKT_LAUNCHES_PERHAPS;
         *place = (recent_call){call->correlation, log, call->node, missing,
                                !call->site || launched & TAKT_TIMING_GRAPH};
     }

@@ -306,6 +306,8 @@ typedef struct tkt_fold_losses {
     uint64_t no_memory;     /* activities not added up */
     uint64_t missing;       /* launches without an activity */
     uint64_t missing_marks; /* marks without an activity */
+    uint64_t silent;        /* launches of graphs without one, of which the filter may leave out all:
+                             * no loss, but the devices may still be at work */
     uint64_t incomplete;
     uint64_t bad_time;
 } tkt_fold_losses;
