@@ -20,21 +20,21 @@ static uint32_t memory_holds; /* lock */
 
 /* ---- The union of requests ------------------------------------------------------------------- */
 
-static bool is_flying(void)
+static bool has_open(void)
 {
     for (const tkt_window *w = windows; w; w = w->next)
-        if ((w->wish.modes & TKT_RING) && !w->is_ended)
+        if (!w->is_ended)
             return true;
     return false;
 }
 
 /* With the lock. True if the flight recorder must not overwrite what the window has: another's, or
- * that of an earlier flight, which waits to be saved. Until the next flight, an ended one may
- * overwrite its own, such as with activities that arrive late. */
-static bool is_needed(const tkt_window *window, bool is_next_flying)
+ * that of an earlier flight, which waits to be saved. Until another window opens, such as the next
+ * warm-up, an ended flight may overwrite its own, such as with activities that arrive late. */
+static bool is_needed(const tkt_window *window, bool is_any_open)
 {
     bool is_ring = (window->wish.modes & TKT_RING) != 0;
-    return (window->wish.modes & TKT_KEEP) && (!is_ring || (window->is_ended && is_next_flying));
+    return (window->wish.modes & TKT_KEEP) && (!is_ring || (window->is_ended && is_any_open));
 }
 
 /* With the lock: records what the windows request together. Chunks of an ended window are kept
@@ -44,7 +44,7 @@ static void apply_wishes(void)
 {
     uint32_t modes = 0;
     uint64_t mask = 0, max_bytes = 0, ring_until = UINT64_MAX;
-    bool are_calls_recorded = false, is_recording = false, flies = is_flying();
+    bool are_calls_recorded = false, is_recording = false, is_any_open = has_open();
     for (const tkt_window *w = windows; w; w = w->next) {
         uint32_t mine = w->wish.modes;
         is_recording |= !w->is_ended && (mine & (TKT_KEEP | TKT_FOLD));
@@ -53,7 +53,7 @@ static void apply_wishes(void)
         else
             mask |= w->wish.mask;
         are_calls_recorded = are_calls_recorded || w->devices.is_on;
-        if (is_needed(w, flies) && w->kept_ticks < ring_until)
+        if (is_needed(w, is_any_open) && w->kept_ticks < ring_until)
             ring_until = w->kept_ticks;
         modes |= mine;
         if (w->wish.max_bytes > max_bytes)
@@ -76,7 +76,7 @@ static tkt_cuda_wish unite_devices(uint64_t *ring_until, bool *is_summed)
 {
     tkt_cuda_wish all = {.is_on = false, .memory = memory_holds > 0};
     uint64_t needed = UINT64_MAX;
-    bool has_ring = false, is_kept = false, flies = is_flying();
+    bool has_ring = false, is_kept = false, is_any_open = has_open();
     for (const tkt_window *w = windows; w; w = w->next) {
         if (!w->devices.is_on)
             continue;
@@ -84,7 +84,7 @@ static tkt_cuda_wish unite_devices(uint64_t *ring_until, bool *is_summed)
         is_kept = is_kept || (w->wish.modes & TKT_KEEP);
         has_ring = has_ring || (w->wish.modes & TKT_RING);
         uint64_t position = tkt_window_position(w);
-        if (is_needed(w, flies) && position < needed)
+        if (is_needed(w, is_any_open) && position < needed)
             needed = position;
     }
     if (all.max_bytes == 0)
@@ -265,6 +265,8 @@ static void begin_now(tkt_window *window)
 {
     note_places(window, &window->begin_places);
     window->begin_ticks = tkt_ticks();
+    if (window->wish.modes & TKT_RING)
+        __atomic_store_n(&tkt_record_control.began_ticks, window->begin_ticks, __ATOMIC_RELAXED);
     if (window->wish.modes & TKT_FOLD)
         fold_from(window, window->begin_ticks);
 }

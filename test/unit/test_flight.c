@@ -128,21 +128,19 @@ static void keep(const takt_trace *trace, void *user)
     k->count++;
 }
 
-/* Cycles end faster than they are sealed, and the memory holds only some. Each has what it
- * recorded, or says how much it lacks. */
-TEST(cycles_that_come_too_fast_count_what_they_lack)
+static void fly(uint32_t warmup)
 {
     takt_profiler_options options = TAKT_PROFILER_OPTIONS_INIT;
     takt_profiler *profiler = NULL;
     kept k = {.count = 0};
     options.mode = TAKT_MODE_FLIGHT;
     options.max_memory_bytes = 64 << 10;
-    options.schedule = (takt_schedule){.active = 1, .repeat = CYCLES};
+    options.schedule = (takt_schedule){.warmup = warmup, .active = 1, .repeat = CYCLES};
     options.on_trace = keep;
     options.user = &k;
     assert_int_equal(takt_profiler_create(&options, &profiler), TAKT_OK);
     takt_profiler_start(profiler);
-    for (int i = 0; i < CYCLES; i++) {
+    for (uint32_t i = 0; i < CYCLES * (1 + warmup); i++) {
         for (int s = 0; s < CYCLE_SPANS; s++) {
             TAKT_SCOPE("span");
         }
@@ -157,6 +155,18 @@ TEST(cycles_that_come_too_fast_count_what_they_lack)
                           (unsigned long long)k.lost[i]);
         assert_int_equal(k.spans[i] + k.lost[i], CYCLE_SPANS);
     }
+}
+
+/* Cycles end faster than they are sealed, and the memory holds only some. Each has what it
+ * recorded, or says how much it lacks. */
+TEST(cycles_that_come_too_fast_count_what_they_lack)
+{
+    fly(0);
+}
+
+TEST(a_warm_up_overwrites_no_cycle_that_waits_to_be_saved)
+{
+    fly(1);
 }
 
 TEST_MAIN(NULL, NULL)
