@@ -79,13 +79,28 @@ static void fill_facts(const tkt_window *window, takt_trace *trace)
         trace->losses[i] += window->losses[i];
 }
 
+/* Reads what excuses losses first: a loss that comes in between rather counts too much. */
+void tkt_window_losses(const tkt_window *window, uint64_t losses[TAKT_LOSS_COUNT])
+{
+    uint64_t excused = tkt_record_older(window->number);
+    if (!(window->wish.modes & TKT_KEEP))
+        excused =
+            __atomic_load_n(&tkt_record_control.folded, __ATOMIC_RELAXED) - window->folded_before;
+    tkt_log_losses(losses);
+    for (int i = 0; i < TAKT_LOSS_COUNT; i++)
+        losses[i] -= window->losses_before[i];
+    uint64_t *dropped = &losses[TAKT_LOSS_BUFFER_FULL];
+    *dropped -= excused < *dropped ? excused : *dropped;
+}
+
 void tkt_window_progress(const tkt_window *window, const takt_trace *slice, takt_trace *so_far)
 {
     takt_facts *facts = &so_far->facts;
-    uint64_t now[TAKT_LOSS_COUNT];
-    tkt_log_losses(now);
+    uint64_t losses[TAKT_LOSS_COUNT];
+    if (slice)
+        tkt_window_losses(window, losses);
     for (int i = 0; i < TAKT_LOSS_COUNT; i++)
-        so_far->losses[i] += slice ? now[i] - window->losses_before[i] : window->losses[i];
+        so_far->losses[i] += slice ? losses[i] : window->losses[i];
     const tkt_memory_state memory = slice ? tkt_window_memory(window) : window->memory_after;
     fill_totals(window, &memory, &so_far->memory);
     fill_peak(window, &memory, so_far);
@@ -142,7 +157,7 @@ takt_status tkt_window_describe(const tkt_window *window, takt_trace *trace)
 }
 
 /* Seals the content of the logs from `begin_ticks` on. */
-static takt_status seal_logs(tkt_window *window, uint64_t begin_ticks, takt_trace **out)
+static takt_status seal_logs(const tkt_window *window, uint64_t begin_ticks, takt_trace **out)
 {
     tkt_seal_window request = tkt_window_bounds(window, true);
     request.begin_ticks = begin_ticks;

@@ -189,12 +189,22 @@ static bool is_folding(void)
     return false;
 }
 
-/* The window begins, ends or is about to be read. */
+/* The window begins: what it loses is counted from here on. */
+static void count_losses_from(tkt_window *window)
+{
+    tkt_mutex_lock(&session_lock);
+    window->number = tkt_record_open(tkt_ticks());
+    tkt_mutex_unlock(&session_lock);
+    window->folded_before = __atomic_load_n(&tkt_record_control.folded, __ATOMIC_RELAXED);
+    tkt_log_losses(window->losses_before);
+}
+
+/* The window has ended, and what it keeps must stay until it is closed. */
 static void settle(tkt_window *window)
 {
     tkt_mutex_lock(&session_lock);
-    window->settled_ticks = tkt_ticks();
-    tkt_record_settle(window->settled_ticks);
+    if (window->wish.modes & TKT_KEEP)
+        tkt_record_settle(window->settled_ticks = tkt_ticks());
     tkt_mutex_unlock(&session_lock);
 }
 
@@ -357,14 +367,14 @@ takt_status tkt_window_open(const tkt_wish *wish, tkt_window **out)
     tkt_mutex_init(&window->snapshots);
     tkt_log_reclaim_all();
     tkt_log_try_again();
-    settle(window);
-    tkt_log_losses(window->losses_before);
+    count_losses_from(window);
     if (wish->modes & TKT_MEMORY)
         tkt_memory_watch(true);
     tkt_devices_begin(&window->devices, &window->wish);
     if (!enlist(window)) {
         if (wish->modes & TKT_MEMORY)
             tkt_memory_watch(false);
+        tkt_record_close(window->number);
         free_window(window);
         return TAKT_BAD_STATE;
     }
@@ -393,10 +403,10 @@ void tkt_window_end(tkt_window *window, uint64_t ticks)
     apply_wishes();
     tkt_mutex_unlock(&session_lock);
     tkt_mutex_unlock(&window->snapshots);
-    uint64_t losses[TAKT_LOSS_COUNT];
-    tkt_log_losses(losses);
-    for (int i = 0; i < TAKT_LOSS_COUNT; i++)
-        window->losses[i] = losses[i] - window->losses_before[i];
+    tkt_window_losses(window, window->losses);
+    tkt_mutex_lock(&session_lock);
+    tkt_record_close(window->number);
+    tkt_mutex_unlock(&session_lock);
     window->memory_after = tkt_window_memory(window);
     window->realtime_offset_ns = tkt_clock_realtime_offset_ns();
     window->residual_ns = tkt_clock_residual_ns(&window->fit);
@@ -465,12 +475,11 @@ void tkt_window_close(tkt_window *window)
     free_window(window);
 }
 
-tkt_seal_window tkt_window_bounds(tkt_window *window, bool has_ended)
+tkt_seal_window tkt_window_bounds(const tkt_window *window, bool has_ended)
 {
-    if (!has_ended)
-        settle(window);
     tkt_seal_window bounds = {.begin_ticks = window->begin_ticks,
                               .begin_places = &window->begin_places,
+                              .number = window->number,
                               .fit = window->fit};
     if (has_ended) {
         bounds.end_ticks = window->end_ticks;

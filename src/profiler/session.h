@@ -52,6 +52,9 @@ void tkt_window_backend(const tkt_window *window, const tkt_cuda_status *devices
 /* Fills in the facts that are known when the recording begins: program, clock, backend. */
 takt_status tkt_window_describe(const tkt_window *window, takt_trace *trace);
 
+/* What the window has lost so far. */
+void tkt_window_losses(const tkt_window *window, uint64_t losses[TAKT_LOSS_COUNT]);
+
 /* Updates the facts of a window that is being written: losses, memory, clock; and adds the cost of
  * a slice. With slice NULL it uses the final figures of an ended window. Adds to existing losses;
  * does not include those of devices. */
@@ -97,8 +100,8 @@ bool tkt_session_is_alone(const tkt_window *window);
 /* Frees the activities that no window needs any more. */
 void tkt_session_release_devices(void);
 
-/* The begin of the window and its clock, for a request to seal it now; if it has ended, its end. */
-tkt_seal_window tkt_window_bounds(tkt_window *window, bool has_ended);
+/* The begin of the window and its clock, for a request to seal it; if it has ended, its end. */
+tkt_seal_window tkt_window_bounds(const tkt_window *window, bool has_ended);
 const tkt_clock_fit *tkt_window_fit(const tkt_window *window);
 
 /* ======== Devices of a window ======== */
@@ -204,7 +207,9 @@ struct tkt_window {
     uint64_t         kept_ticks; /* first moment whose records are kept: begin_ticks, or later once
                                   * released */
     bool             was_released;
-    uint64_t         settled_ticks; /* see tkt_record_settle() */
+    uint64_t         settled_ticks; /* see tkt_record_settle(); 0: it goes on, or keeps nothing */
+    uint32_t         number;        /* of tkt_record_open() */
+    uint64_t         folded_before; /* tkt_control.folded at its begin */
     tkt_clock_fit    fit;
     uint64_t         losses[TAKT_LOSS_COUNT]; /* counts while it lasted; set when it has ended */
     uint64_t         losses_before[TAKT_LOSS_COUNT]; /* counts at its begin */

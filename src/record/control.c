@@ -63,6 +63,35 @@ void tkt_record_settle(uint64_t ticks)
     __atomic_store_n(&tkt_record_control.settled_ticks, ticks, __ATOMIC_RELAXED);
 }
 
+static void set_open(uint32_t number, uint64_t ticks)
+{
+    if (number < TKT_PLACES)
+        __atomic_store_n(&tkt_record_control.open_ticks[number], ticks, __ATOMIC_RELAXED);
+}
+
+uint32_t tkt_record_open(uint64_t ticks)
+{
+    uint32_t number = 0;
+    while (number < TKT_PLACES && tkt_record_control.open_ticks[number])
+        number++;
+    if (number < TKT_PLACES)
+        __atomic_store_n(&tkt_record_control.older[number], 0, __ATOMIC_RELAXED);
+    set_open(number, ticks);
+    return number;
+}
+
+uint64_t tkt_record_older(uint32_t number)
+{
+    return number < TKT_PLACES
+               ? __atomic_load_n(&tkt_record_control.older[number], __ATOMIC_RELAXED)
+               : 0;
+}
+
+void tkt_record_close(uint32_t number)
+{
+    set_open(number, 0);
+}
+
 void tkt_record_set(uint32_t modes, uint64_t mask)
 {
     if (tkt_process_is_disabled())

@@ -24,12 +24,17 @@
 /* Of the chunks, unless a profiler says otherwise. */
 #define TKT_DEFAULT_MAX_BYTES (UINT64_C(256) << 20)
 
+#define TKT_PLACES 8u
+
 typedef struct tkt_control {
     uint32_t      modes; /* atomic; TKT_ bits */
     uint32_t      epoch; /* atomic; counts how often recording was switched on */
     uint64_t      began_ticks; /* atomic; when it was last switched on */
     uint64_t      ring_until_ticks; /* atomic; with TKT_RING: chunks full before it are reused */
     uint64_t      settled_ticks;   /* atomic; see tkt_record_settle() */
+    uint64_t      open_ticks[TKT_PLACES]; /* atomic; see tkt_record_open() */
+    uint64_t      older[TKT_PLACES];      /* atomic; dropped events from before open_ticks */
+    uint64_t      folded;          /* atomic; events dropped after they were folded */
     uint64_t      fold_from_ticks; /* atomic; spans are folded from here on */
     uint64_t      fold_from_ns;    /* atomic; the same in ns */
     uint64_t      fold_ns_per_tick; /* atomic; see tkt_clock_fit */
@@ -54,10 +59,19 @@ void tkt_record_watch_unload(void);
  * recorded, record nothing. */
 void tkt_record_run(bool is_running);
 
-/* From now on no events before `ticks` are dropped: a window began or ended then, or was read up to
- * there, and might miss the count of the loss. Once it is closed, this goes back to the latest such
- * moment of the others. One thread at a time. */
+/* From now on no events before `ticks` are dropped: a window ended then, and would miss the count of
+ * the loss. Once it is closed, this goes back to the latest such moment of the others. One thread at
+ * a time. */
 void tkt_record_settle(uint64_t ticks);
+
+/* Events that are dropped may be older than a window that goes on, and then are no loss of it: the
+ * control counts them at the number that this returns; it is TKT_PLACES for one window too many. One
+ * thread at a time. */
+uint32_t tkt_record_open(uint64_t ticks);
+void tkt_record_close(uint32_t number);
+
+/* How many dropped events were older than the window. */
+uint64_t tkt_record_older(uint32_t number);
 
 /* Records the sites in `mask` (0: nothing) in the given modes. One thread at a time. */
 void tkt_record_set(uint32_t modes, uint64_t mask);

@@ -142,6 +142,8 @@ typedef struct tkt_thread_log {
     uint32_t       *path;     /* lock; scratch space: the root, and a node at each depth */
     tkt_folded_calls folded_calls; /* lock; of `fold`, since they were last taken */
     tkt_folded_calls taken_calls;  /* lock; of the fold that was taken last */
+    uint32_t read_number; /* lock; of the window whose stream read the log last, see control.h */
+    uint64_t read_ticks;  /* lock; what is older, the stream has */
 
     /* Only the thread of the log touches the rest. */
     tkt_chunk      *tail;
@@ -315,6 +317,10 @@ typedef struct tkt_log_view {
 /* Leaves out chunks that became full before `from_ticks`. */
 takt_status tkt_log_view_open(tkt_thread_log *log, uint64_t from_ticks, tkt_log_view *view);
 void tkt_log_view_close(tkt_thread_log *log, tkt_log_view *view);
+
+/* Notes that a stream has read the log up to `ticks`, or a little further. `number` is that of its
+ * window, see tkt_record_open(). */
+void tkt_log_note_read(tkt_thread_log *log, uint32_t number, uint64_t ticks);
 
 /* The end of what its thread has written. */
 const takt_record *tkt_log_cursor(tkt_thread_log *log);

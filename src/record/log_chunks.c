@@ -99,19 +99,46 @@ static void append_chunk(tkt_thread_log *log, tkt_chunk *chunk)
     tkt_log_publish(log, chunk->slots);
 }
 
+/* Returns how many of the chunk's events end at `from` or later. One without a time counts with the
+ * event before it. */
+static uint32_t count_from(const tkt_chunk *chunk, uint64_t from)
+{
+    uint32_t count = 0;
+    bool is_later = true;
+    for (uint32_t i = 0; i < chunk->count; i++) {
+        const takt_record *slot = &chunk->slots[i];
+        tkt_slot_span span;
+        if (tkt_slot_read_span(slot, &span))
+            is_later = span.end >= from;
+        else if (tkt_slot_is_moment(slot))
+            is_later = slot->start >= from;
+        count += is_later && tkt_slot_is_event(slot);
+    }
+    return count;
+}
+
 /* Returns how many events of this recording the chunk holds; its first ones may be older. */
 static uint32_t count_events(const tkt_chunk *chunk)
 {
-    uint64_t began = __atomic_load_n(&tkt_record_control.began_ticks, __ATOMIC_RELAXED);
-    uint32_t count = 0;
-    for (uint32_t i = 0; i < chunk->count; i++) {
-        tkt_slot_span span;
-        if (tkt_slot_read_span(&chunk->slots[i], &span))
-            count += span.end >= began;
-        else
-            count += tkt_slot_is_event(&chunk->slots[i]);
+    return count_from(chunk, __atomic_load_n(&tkt_record_control.began_ticks, __ATOMIC_RELAXED));
+}
+
+/* Of events that are dropped, counts those that are no loss of a window: older, read by its
+ * stream, or folded. */
+static void excuse(const tkt_thread_log *log, const tkt_chunk *chunk, uint32_t events)
+{
+    tkt_control *control = &tkt_record_control;
+    uint64_t began = __atomic_load_n(&control->began_ticks, __ATOMIC_RELAXED);
+    for (uint32_t i = 0; i < TKT_PLACES; i++) {
+        uint64_t from = __atomic_load_n(&control->open_ticks[i], __ATOMIC_RELAXED);
+        if (from && i == log->read_number && log->read_ticks > from)
+            from = log->read_ticks;
+        if (from > began)
+            __atomic_fetch_add(&control->older[i], events - count_from(chunk, from),
+                               __ATOMIC_RELAXED);
     }
-    return count;
+    if (tkt_record_has(TKT_FOLD))
+        __atomic_fetch_add(&control->folded, events, __ATOMIC_RELAXED);
 }
 
 tkt_chunk *tkt_log_unlink_head(tkt_thread_log *log)
@@ -186,7 +213,7 @@ static tkt_chunk *overwrite_oldest(tkt_thread_log *log)
     return chunk;
 }
 
-/* True if a window that is not closed began, ended or was read after the chunk's begin. */
+/* True if a window that is not closed ended after the chunk's begin. */
 static bool has_settled(const tkt_chunk *chunk)
 {
     return chunk->begin_ticks <=
@@ -194,9 +221,9 @@ static bool has_settled(const tkt_chunk *chunk)
 }
 
 /* By how many chunks the limit is higher for this thread. A thread that comes after others have
- * used it up may have only chunks that it can neither overwrite nor drop: one that recorded before
- * the window, or before a timing inside it. Then it gets another one, or all its events would be
- * lost from then on. */
+ * used it up may have only chunks that it can neither overwrite nor drop: one that recorded in a
+ * window that waits to be sealed. Then it gets another one, or all its events would be lost from
+ * then on. */
 static uint32_t extra_chunks(const tkt_thread_log *log, bool has_old)
 {
     if (tkt_record_has(TKT_RING))
@@ -206,16 +233,18 @@ static uint32_t extra_chunks(const tkt_thread_log *log, bool has_old)
 }
 
 /* With the lock, when there is no memory: restarts the tail. So events are lost a chunk at a time,
- * and cost no more than recorded ones. Only if no window that is not closed began, ended or was
- * read since the tail's begin. Whoever reads the losses takes the lock, and so finds each loss
- * in the window that it belongs to. In a crash-safe recording, written events stay. */
+ * and cost no more than recorded ones. Only if no window that waits to be sealed has some of them.
+ * Whoever reads the losses takes the lock, and so finds each loss in the window that it belongs to.
+ * In a crash-safe recording, written events stay. */
 static bool drop_newest(tkt_thread_log *log)
 {
     tkt_chunk *tail = log->tail;
     if (log->pins || log->mapped || has_settled(tail))
         return false;
     tail->count = (uint32_t)(log->thread->cursor - tail->slots);
-    lose(log, TAKT_LOSS_BUFFER_FULL, count_events(tail));
+    uint32_t events = count_events(tail);
+    excuse(log, tail, events);
+    lose(log, TAKT_LOSS_BUFFER_FULL, events);
     tkt_log_begin_chunk(log, tail);
     if (log->unfolded == tail)
         log->unfolded_slot = 0;

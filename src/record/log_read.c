@@ -143,6 +143,14 @@ takt_status tkt_log_view_open(tkt_thread_log *log, uint64_t from_ticks, tkt_log_
     return TAKT_OK;
 }
 
+void tkt_log_note_read(tkt_thread_log *log, uint32_t number, uint64_t ticks)
+{
+    uint64_t was = tkt_busy_lock(&log->lock);
+    log->read_number = number;
+    log->read_ticks = ticks;
+    tkt_busy_unlock(&log->lock, was);
+}
+
 void tkt_log_view_close(tkt_thread_log *log, tkt_log_view *view)
 {
     uint64_t was = tkt_busy_lock(&log->lock);

@@ -258,9 +258,12 @@ static takt_status seal_log(tkt_sealing *sealing, tkt_thread_log *log)
     uint64_t from = window->begin_ticks;
     if (window->places && window->places->ticks > from)
         from = window->places->ticks;
+    uint64_t now = tkt_ticks();
     takt_status status = tkt_log_view_open(log, from, &view);
     if (status != TAKT_OK)
         return status;
+    if (window->places)
+        tkt_log_note_read(log, window->number, now);
     size_t part;
     tkt_run run = {0};
     run.window_begin = find_place(window->begin_places, log->number, &view, &part);

@@ -370,6 +370,35 @@ TEST(timings_in_every_step_do_not_end_the_recording_when_memory_is_used_up)
     assert_true(takt_trace_loss(traces.items[0], TAKT_LOSS_BUFFER_FULL) > 80000);
 }
 
+/* A summary lacks nothing that a timing around it cannot keep; and no timing has lost what was
+ * dropped from before it. */
+TEST(each_window_has_its_own_losses_when_memory_is_used_up)
+{
+    takt_profiler_options options = options_for(&traces, (takt_schedule){.active = 1});
+    takt_timing *around, *within;
+    options.mode = TAKT_MODE_SUMMARY;
+    options.max_memory_bytes = 1 << 20;
+    assert_int_equal(takt_timing_begin(NULL, &around), TAKT_OK);
+    takt_profiler *profiler = started(&options);
+    for (int step = 0; step < 20; step++) {
+        make_scopes(10000);
+        assert_int_equal(takt_profiler_step(profiler), TAKT_OK);
+        assert_int_equal(takt_timing_begin(NULL, &within), TAKT_OK);
+        make_scopes(20);
+        assert_int_equal(takt_timing_end(within), TAKT_OK);
+        takt_timing_free(within);
+    }
+    assert_int_equal(takt_profiler_stop(profiler), TAKT_OK);
+    takt_profiler_destroy(profiler);
+    assert_int_equal(takt_timing_end(around), TAKT_OK);
+    takt_timing_free(around);
+    assert_true(traces.count >= 20);
+    for (size_t i = 0; i < 20; i++) {
+        assert_int_equal(takt_trace_loss(traces.items[i], TAKT_LOSS_BUFFER_FULL), 0);
+        assert_int_equal(stats_of(traces.items[i], "one of many").count, i ? 10020 : 10000);
+    }
+}
+
 /* ---- Several, and faster than the background ------------------------------------------------- */
 
 static tkt_mutex gate = TKT_MUTEX_INIT;
