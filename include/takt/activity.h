@@ -150,11 +150,15 @@ TAKT_API takt_status takt_timing_end(takt_timing *timing);
 /* Returns the number of activities; 0 before the end. */
 TAKT_API size_t takt_timing_count(const takt_timing *timing);
 
+/* Returns how many events were lost while the timing ran, because memory was used up or work had not
+ * finished. Some may have been activities. 0 before the end. */
+TAKT_API uint64_t takt_timing_lost(const takt_timing *timing);
+
 /* Returns the activity at `index`, or NULL past the end. It belongs to `timing`. */
 TAKT_API const takt_activity *takt_timing_at(const takt_timing *timing, size_t index);
 
-/* Prints timeline, activity summary and device summary to standard output, or "No activity". Each
- * line begins with `indent`, which may be NULL. */
+/* Prints timeline, activity summary and device summary to standard output, or "No activity"; and a
+ * line if events were lost. Each line begins with `indent`, which may be NULL. */
 TAKT_API void takt_timing_print(const takt_timing *timing, const char *indent);
 
 /* Ends the timing if it still runs, and frees it. NULL is ignored. */

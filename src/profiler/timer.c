@@ -326,6 +326,17 @@ size_t takt_timing_count(const takt_timing *timing)
     return timing ? timing->activities.count : 0;
 }
 
+uint64_t takt_timing_lost(const takt_timing *timing)
+{
+    static const uint8_t kinds[] = {TAKT_LOSS_BUFFER_FULL, TAKT_LOSS_OVERWRITTEN,
+                                    TAKT_LOSS_NO_MEMORY, TAKT_LOSS_DEVICE_DROPPED,
+                                    TAKT_LOSS_INCOMPLETE};
+    uint64_t lost = 0;
+    for (size_t i = 0; timing && timing->trace && i < sizeof kinds; i++)
+        lost += takt_trace_loss(timing->trace, kinds[i]);
+    return lost;
+}
+
 const takt_activity *takt_timing_at(const takt_timing *timing, size_t index)
 {
     return index < takt_timing_count(timing) ? &timing->activities.items[index] : NULL;
@@ -334,8 +345,12 @@ const takt_activity *takt_timing_at(const takt_timing *timing, size_t index)
 void takt_timing_print(const takt_timing *timing, const char *indent)
 {
     takt_sink sink = tkt_print_sink();
+    uint64_t lost = takt_timing_lost(timing);
     if (timing)
         tkt_warp_print(timing->activities.items, timing->activities.count, indent, &sink);
+    if (lost)
+        tkt_print("%sCareful: %llu events were lost, perhaps activities; raise max_memory\n",
+                  indent ? indent : "", (unsigned long long)lost);
 }
 
 void takt_timing_free(takt_timing *timing)

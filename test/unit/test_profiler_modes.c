@@ -386,11 +386,13 @@ TEST(each_window_has_its_own_losses_when_memory_is_used_up)
         assert_int_equal(takt_timing_begin(NULL, &within), TAKT_OK);
         make_scopes(20);
         assert_int_equal(takt_timing_end(within), TAKT_OK);
+        assert_true(takt_timing_lost(within) <= 20);
         takt_timing_free(within);
     }
     assert_int_equal(takt_profiler_stop(profiler), TAKT_OK);
     takt_profiler_destroy(profiler);
     assert_int_equal(takt_timing_end(around), TAKT_OK);
+    assert_true(takt_timing_lost(around) > 100000);
     takt_timing_free(around);
     assert_true(traces.count >= 20);
     for (size_t i = 0; i < 20; i++) {
