@@ -189,6 +189,7 @@ void tkt_devices_end(tkt_device_part *part)
 {
     if (!part->is_on)
         return;
+    part->end_losses = losses_now();
     __atomic_store_n(&part->last_call, tkt_cuda_last_call(), __ATOMIC_RELAXED);
     stop_folder(part);
 }
@@ -315,7 +316,8 @@ takt_status tkt_devices_settle(tkt_device_part *part, const tkt_join *join,
         .user = &s});
     if (awaits)
         __atomic_store_n(&awaited_graphs, launched, __ATOMIC_RELAXED);
-    has_all_arrived(&s);
+    if (!has_all_arrived(&s)) /* otherwise what has been lost since the end was others' */
+        part->end_losses = losses_now();
     out->has_strays = s.arrivals.strays != 0;
     out->is_call_under_way = s.arrivals.has_call;
     if (s.has_spans)
@@ -351,7 +353,8 @@ static void count_missing(const tkt_joined *joined, uint64_t dropped, bool is_se
 
 uint64_t tkt_devices_losses(const tkt_device_part *part, uint64_t *losses)
 {
-    tkt_cuda_losses now = losses_now();
+    bool goes_on = __atomic_load_n(&part->last_call, __ATOMIC_RELAXED) == UINT64_MAX;
+    tkt_cuda_losses now = goes_on ? losses_now() : part->end_losses;
     uint64_t dropped =
         now.dropped - part->losses.dropped + now.store_full - part->losses.store_full;
     uint64_t overwritten = now.overwritten - part->losses.overwritten;

@@ -116,7 +116,8 @@ typedef struct tkt_device_part {
     uint64_t         began_ticks;
     uint64_t         first_call; /* tkt_cuda_last_call() at its begin */
     uint64_t         last_call;  /* and at its end, atomic; UINT64_MAX before */
-    tkt_cuda_losses  losses; /* the counts at its begin */
+    tkt_cuda_losses  losses; /* the counts at its begin, */
+    tkt_cuda_losses  end_losses; /* and at its end, or later if activities were missing then */
     tkt_device_fold *fold;   /* NULL: activities are kept one by one, or not at all */
     struct tkt_device_folder *folder; /* the thread that folds */
     tkt_mutex        rounds; /* held while `fold` changes, until the window ends */
