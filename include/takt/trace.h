@@ -182,7 +182,7 @@ typedef struct takt_track_info {
 #define TAKT_SPAN_PHASE        0x4u
 #define TAKT_SPAN_ACTIVITY     0x8u
 #define TAKT_SPAN_CALL         0x10u /* a call into a device's library */
-/* A call during stream capture, which may have launched nothing; not kept in files. */
+/* A call during stream capture, which may have launched nothing. Of files, Perfetto's keep it. */
 #define TAKT_SPAN_CAPTURING    0x20u
 #define TAKT_SPAN_NO_ACTIVITY  0x40u /* a call whose activity is lost: see losses */
 

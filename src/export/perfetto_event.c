@@ -212,8 +212,9 @@ void tkt_perfetto_flags(tkt_perfetto *file, uint32_t row, uint32_t span_flags)
         tkt_perfetto_annotate(file, row, TKT_PF_KEY_BEGUN_BEFORE, TKT_PF_ANNOTATION_BOOL, true);
     if (span_flags & TAKT_SPAN_UNFINISHED)
         tkt_perfetto_annotate(file, row, TKT_PF_KEY_UNFINISHED, TKT_PF_ANNOTATION_BOOL, true);
-    if (span_flags & TAKT_SPAN_NO_ACTIVITY)
-        tkt_perfetto_annotate(file, row, TKT_PF_KEY_NO_ACTIVITY, TKT_PF_ANNOTATION_BOOL, true);
+    if (span_flags & (TAKT_SPAN_NO_ACTIVITY | TAKT_SPAN_CAPTURING))
+        tkt_perfetto_annotate(file, row, TKT_PF_KEY_NO_ACTIVITY, TKT_PF_ANNOTATION_BOOL,
+                              !(span_flags & TAKT_SPAN_CAPTURING));
 }
 
 void tkt_perfetto_call(tkt_perfetto *file, uint32_t row, const tkt_call_info *call, bool has_work)

@@ -241,8 +241,8 @@ static void annotate(walk *w, uint32_t index, bool is_known, uint32_t site)
 
 static void begin_slice(walk *w, const tkt_span *span, uint32_t site)
 {
-    if (tkt_span_flags(span) & TAKT_SPAN_BEGUN_BEFORE)
-        tkt_perfetto_flags(&w->to->perfetto, w->row, TAKT_SPAN_BEGUN_BEFORE);
+    tkt_perfetto_flags(&w->to->perfetto, w->row,
+                       tkt_span_flags(span) & (TAKT_SPAN_BEGUN_BEFORE | TAKT_SPAN_CAPTURING));
     tkt_perfetto_begin(&w->to->perfetto, w->row, site, not_before(w->state, span->begin_ns));
     w->state->open.items[w->state->open.count++] = (tkt_open_slice){span->begin_ns, site};
 }

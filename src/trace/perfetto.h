@@ -332,7 +332,7 @@ typedef enum tkt_pf_key {
     TKT_PF_KEY_STREAM,
     TKT_PF_KEY_KIND,
     TKT_PF_KEY_THREAD,
-    TKT_PF_KEY_NO_ACTIVITY, /* on calls */
+    TKT_PF_KEY_NO_ACTIVITY, /* on calls; false: during a capture, so that none lacks */
     TKT_PF_KEY_FIRST = 16,
     TKT_PF_KEY_EVENT = 16, /* this and the next two: on rows of waits, which have no TAKT_ARG */
     TKT_PF_KEY_RECORD_CORRELATION,

@@ -170,7 +170,8 @@ static bool annotate(tkt_read *read, tkt_track *track, uint32_t span, const anno
         track->spans.items[span].site_flags |= TAKT_SPAN_UNFINISHED;
         return true;
     case TKT_PF_KEY_NO_ACTIVITY:
-        track->spans.items[span].site_flags |= TAKT_SPAN_NO_ACTIVITY;
+        track->spans.items[span].site_flags |=
+            from->value.value ? TAKT_SPAN_NO_ACTIVITY : TAKT_SPAN_CAPTURING;
         return true;
     case TKT_PF_KEY_FLOPS:
     case TKT_PF_KEY_BYTES:

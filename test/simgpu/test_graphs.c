@@ -668,6 +668,26 @@ TEST(all_modes_put_the_same_launches_together)
     check(cuStreamDestroy_v2(stream));
 }
 
+TEST(captured_calls_lack_no_activity_in_a_file)
+{
+    char folder[] = "/tmp/takt-graphs-XXXXXX", command[64];
+    assert_non_null(mkdtemp(folder));
+    takt_profiler *profiler =
+        start_in_foreground((takt_profiler_options){.mode = TAKT_MODE_TRACE,
+                                                    .directory = folder,
+                                                    .stream = true,
+                                                    .max_memory_bytes = LITTLE_MEMORY});
+    replay made = make();
+    run(&made, 2);
+    fill_memory(made.stream);
+    stop_profiler(profiler);
+    assert_int_equal(count_of("kernel one"), 2);
+    assert_int_equal(loss(TAKT_LOSS_NO_ACTIVITY), 0);
+    unmake(&made);
+    snprintf(command, sizeof command, "rm -r %s", folder);
+    assert_int_equal(system(command), 0);
+}
+
 /* While a body waits for the launch that follows, a stream puts launches together for seconds: so
  * many that it writes some earlier. */
 TEST(a_stream_that_holds_a_body_loses_none_of_many_launches)
