@@ -122,8 +122,11 @@ bool tkt_report_request_read(tkt_report_request *request, const char *text,
     char *rest = NULL;
     *request = (tkt_report_request){.options = TAKT_REPORT_OPTIONS_INIT};
     why[0] = '\0';
-    if (strlen(text) >= sizeof copy)
+    if (strlen(text) >= sizeof copy) {
+        snprintf(why, TKT_REQUEST_WHY, "'%.*s...' has more than %d bytes", SHOWN, text,
+                 TKT_REQUEST_BYTES - 1);
         return false;
+    }
     strcpy(copy, text);
     char *word = strtok_r(copy, " ", &rest);
     if (!word)

@@ -88,6 +88,21 @@ static void put_row(const tkt_table *table, const tkt_fit *f, size_t shown, uint
 
 #define COMMAND_INDENT 4
 
+static size_t columns_of_word(const char *word, size_t size)
+{
+    char piece[256];
+    size_t columns = 0;
+    while (size > 0) {
+        size_t bytes = size < sizeof piece ? size : sizeof piece - 1;
+        memcpy(piece, word, bytes);
+        piece[bytes] = '\0';
+        columns += tkt_text_width(piece, SIZE_MAX);
+        word += bytes;
+        size -= bytes;
+    }
+    return columns;
+}
+
 /* Writes a sentence or a shell command, broken at blanks to fit the width. A broken command can
  * still be pasted into a shell. */
 static void put_note(const char *note, const char *first, bool is_command, size_t width,
@@ -98,11 +113,7 @@ static void put_note(const char *note, const char *first, bool is_command, size_
     tkt_writer_text(writer, first);
     while (*note) {
         size_t word = strcspn(note, " ");
-        char text[256];
-        size_t bytes = word < sizeof text ? word : sizeof text - 1;
-        memcpy(text, note, bytes);
-        text[bytes] = '\0';
-        size_t columns = tkt_text_width(text, SIZE_MAX);
+        size_t columns = columns_of_word(note, word);
         if (is_begun && used + 1 + columns + (is_command ? strlen(" \\") : 0) > width) {
             tkt_writer_text(writer, is_command ? " \\\n" : "\n");
             tkt_put_repeated(writer, ' ', indent);
@@ -111,11 +122,11 @@ static void put_note(const char *note, const char *first, bool is_command, size_
             tkt_writer_text(writer, " ");
             used++;
         }
-        tkt_put_printable(writer, text, bytes);
+        tkt_put_printable(writer, note, word);
         used += columns;
         is_begun = true;
-        note += bytes;
-        note += *note == ' ' && bytes == word;
+        note += word;
+        note += *note == ' ';
     }
     tkt_writer_text(writer, "\n");
 }

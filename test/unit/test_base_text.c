@@ -183,6 +183,8 @@ TEST(columns_are_counted_as_terminals_do)
     assert_int_equal(tkt_text_columns("\xE6\xB5\x81\xE4\xBD\x93"), 4); /* two Han characters */
     assert_int_equal(tkt_text_columns("\xED\x95\x9C"), 2);             /* a Hangul syllable */
     assert_int_equal(tkt_text_columns("\xF0\x9F\x9A\x80"), 2);         /* a rocket */
+    assert_int_equal(tkt_text_columns("\xF0\x9F\xAA\x90"), 2);         /* a planet with rings */
+    assert_int_equal(tkt_text_columns("\xE2\x9C\x85\xE2\x9A\xA1"), 4); /* a check mark, lightning */
     assert_int_equal(tkt_text_columns("\xE2\x80\x8B"
                                       "x"),
                      1);                               /* zero-width space */

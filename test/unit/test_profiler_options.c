@@ -148,6 +148,12 @@ TEST(unknown_names_and_numbers_are_refused)
     options.reports = (const char *const[]){"summary", "no such"};
     options.report_count = 2;
     check_refused(&options, "profiler: unknown report 'no such'" REPORTS);
+    char many[300];
+    snprintf(many, sizeof many, "kernels %*s", 280, "rows=20");
+    options.reports = (const char *const[]){"summary", many};
+    check_refused(&options,
+                  "profiler: report 'kernels                                 ...' has more than "
+                  "255 bytes");
     options.report_count = 1;
     options.traces = (const char *const[]){"perfetto", "chrome.gz", "chrome.zip"};
     options.trace_count = 3;

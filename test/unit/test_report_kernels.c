@@ -359,6 +359,26 @@ TEST(commands_for_nsight_compute)
     takt_trace_release(trace);
 }
 
+/* Compilers of kernels make names of hundreds of bytes: a command must stay one to paste. */
+TEST(a_long_name_stays_whole_in_a_command)
+{
+    char name[251], expected[300];
+    memset(name, 'x', sizeof name - 1);
+    name[sizeof name - 1] = '\0';
+    char label[270];
+    snprintf(label, sizeof label, "kernel %s", name);
+    takt_trace *trace = build_begin(2000000);
+    uint32_t track = build_track(trace, "main");
+    uint32_t call = build_call(trace, track, "cudaLaunchKernel", TKT_NO_SPAN, 1000000, 1000100);
+    build_launched(trace, call, "cuda:0", label, TAKT_TIMING_KERNEL, 1000200, 1000300);
+    build_end(trace);
+    snprintf(expected, sizeof expected, "'regex:^%s$'", name);
+    char *text = report_of(trace, "kernels", NULL);
+    assert_non_null(strstr(text, expected));
+    tkt_free(text);
+    takt_trace_release(trace);
+}
+
 /* Launches of a kernel in the trace, whatever its template arguments. */
 static unsigned launches_of(const takt_trace *trace, const char *name)
 {
