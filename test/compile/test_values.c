@@ -3,6 +3,8 @@
 
 #include <takt/takt.h>
 
+#include <stdlib.h>
+
 enum material {
     STEEL = 7
 };
@@ -103,6 +105,18 @@ TEST(integers_are_recorded_as_what_they_are)
     assert_true(take(trace, 7, TAKT_ARG_UINT).u == UINT64_MAX);
     assert_int_equal(take(trace, 8, TAKT_ARG_BOOL).i, 1);
     takt_profiler_destroy(profiler);
+}
+
+/* Compilers warn about memory that is passed on before anything is written to it. */
+TEST(an_allocator_reports_memory_without_a_warning)
+{
+    takt_memory memory;
+    char *block = malloc(100);
+    takt_memory_allocated(block, 100);
+    assert_int_equal(takt_memory_query("host", &memory), TAKT_OK);
+    assert_int_equal(memory.current_bytes, 100);
+    takt_memory_freed(block);
+    free(block);
 }
 
 TEST_MAIN(NULL, NULL)
