@@ -211,25 +211,49 @@ static bool place_all(nesting *n)
     return true;
 }
 
+/* Sets *span to the span's new index, and returns the track that has it now. */
+static uint32_t follow(const nesting *n, uint32_t *span)
+{
+    uint32_t now = n->now[*span];
+    *span = now & ~BESIDE;
+    return now & BESIDE ? n->beside : n->track;
+}
+
 /* Arguments follow their spans. */
 static bool move_args(nesting *n)
 {
-    tkt_args *args = &n->build->trace->tracks.items[n->track].args;
+    tkt_track *tracks = n->build->trace->tracks.items;
+    tkt_args *args = &tracks[n->track].args;
     size_t kept = 0;
     for (size_t i = 0; i < args->count; i++) {
         tkt_arg arg = args->items[i];
-        uint32_t now = n->now[arg.span];
-        arg.span = now & ~BESIDE;
-        if (!(now & BESIDE)) {
-            args->items[kept++] = arg;
-            continue;
-        }
-        tkt_arg *added = TKT_ARRAY_ADD(&n->build->trace->tracks.items[n->beside].args);
-        if (!added)
+        uint32_t track = follow(n, &arg.span);
+        bool is_kept = track == n->track;
+        tkt_arg *to = is_kept ? &args->items[kept++] : TKT_ARRAY_ADD(&tracks[track].args);
+        if (!to)
             return false;
-        *added = arg;
+        *to = arg;
     }
     args->count = kept;
+    return true;
+}
+
+/* Declared work, too. */
+static bool move_works(nesting *n)
+{
+    tkt_track *tracks = n->build->trace->tracks.items;
+    tkt_works *works = &tracks[n->track].works;
+    size_t kept = 0;
+    for (size_t i = 0; i < works->count; i++) {
+        tkt_work work = works->items[i];
+        uint32_t track = follow(n, &work.span);
+        bool is_kept = track == n->track;
+        tkt_work *to = is_kept ? &works->items[kept++] : TKT_ARRAY_ADD(&tracks[track].works);
+        if (!to)
+            return false;
+        *to = work;
+    }
+    works->count = kept;
     return true;
 }
 
@@ -240,7 +264,7 @@ static bool nest_track(imp_build *build, uint32_t track, nesting *n)
     n->now = tkt_alloc_zeroed((spans->count + 1) * sizeof *n->now);
     bool is_good = n->now && order(spans) == TAKT_OK &&
                    (!build->python || note_crossing_python(n, spans)) && place_all(n) &&
-                   move_args(n);
+                   move_args(n) && move_works(n);
     TKT_ARRAY_FREE(&n->open);
     return is_good;
 }
@@ -253,10 +277,7 @@ static void move_calls(imp_build *build, const nesting *tracks, size_t count)
         tkt_call_info *call = &build->trace->calls.items[i];
         if (call->track >= count || !tracks[call->track].now)
             continue;
-        const nesting *n = &tracks[call->track];
-        uint32_t now = n->now[call->span];
-        call->span = now & ~BESIDE;
-        call->track = now & BESIDE ? n->beside : call->track;
+        call->track = follow(&tracks[call->track], &call->span);
     }
 }
 

@@ -222,6 +222,7 @@ static bool take_takts_annotation(imp_json *json, const imp_event *event, imp_wh
         return true;
     uint32_t span = (uint32_t)json->build.trace->tracks.items[track].spans.count - 1;
     take_args(json, &(imp_row){.track = track}, span, false);
+    take_work(json, &(imp_row){.track = track}, span);
     return true;
 }
 

@@ -252,6 +252,29 @@ def check_stacks(path):
         fail(f"stacks: wall time, marks, crossing spans: {found}")
 
 
+# Takt's own file with its events out of order: declared work. "io" overlaps the end of "step".
+WORK = """{"schemaVersion": 1, "takt": {"version": "0.1.0", "run": "a", "backend": "none"}, "traceEvents": [
+{"ph": "X", "cat": "cpu_op", "name": "io", "pid": 9, "tid": 9, "ts": 100, "dur": 90,
+ "args": {"flops": 7.0, "bytes": 1.0}},
+{"ph": "X", "cat": "user_annotation", "name": "request", "pid": 9, "tid": 1000000001, "ts": 100, "dur": 50,
+ "args": {"flops": 5.0, "bytes": 1.0}},
+{"ph": "X", "cat": "cpu_op", "name": "forces", "pid": 9, "tid": 9, "ts": 80, "dur": 10,
+ "args": {"flops": 3.0, "bytes": 16.0}},
+{"ph": "X", "cat": "cpu_op", "name": "density", "pid": 9, "tid": 9, "ts": 50, "dur": 20},
+{"ph": "X", "cat": "cpu_op", "name": "step", "pid": 9, "tid": 9, "ts": 50, "dur": 100}
+]}
+"""
+
+
+def check_work(path):
+    with open(path, "w", encoding="utf-8") as file:
+        file.write(WORK)
+    found = {row["name"]: row["flops"] for row in exported(path, "spans")}
+    wanted = {"step": "", "density": "", "forces": "3", "io": "7", "request": "5"}
+    if found != wanted:
+        fail(f"work: {found} instead of {wanted}")
+
+
 # Two processes that are named by texts and share a correlation id, numbers with exponents, an event
 # without a time, and one that stands twice.
 TEXTS = """{"traceEvents": [
@@ -451,6 +474,7 @@ with tempfile.TemporaryDirectory() as scratch:
     check_odd(scratch + "/odd.json")
     check_texts(scratch + "/texts.json")
     check_stacks(scratch + "/stacks.json")
+    check_work(scratch + "/work.json")
     check_odd_rows(scratch + "/rows.sqlite")
     check_kinds(scratch + "/kinds.sqlite")
     check_refused(scratch)
