@@ -109,14 +109,9 @@ static inline void put_span(tkt_chrome *chrome, const tkt_span *span, const tkt_
     tkt_writer_commit(chrome->writer, out);
 }
 
-/* True for keys that readers know or that Takt writes. A program's own key of that name gets a
- * number. */
 static bool is_taken(const char *key)
 {
-    static const char *const taken[] = {"file",        "category",    "device",       "activity",
-                                        "flops",       "bytes",       "stream",       "correlation",
-                                        "External id", "external id", "begun before", "unfinished",
-                                        "result",      "Call stack"};
+    static const char *const taken[] = {TKT_CHROME_TAKEN_KEYS};
     for (size_t i = 0; i < sizeof taken / sizeof *taken; i++) {
         if (strcmp(key, taken[i]) == 0)
             return true;

@@ -21,6 +21,12 @@ const char *tkt_wait_name(uint32_t kind);        /* tkt_wait: "Stream Sync" */
 #define TKT_CHROME_ORDINALS  64u
 #define TKT_CHROME_FREE_PIDS (1u << 22)
 
+/* Keys in a Chrome slice's args that Takt writes or readers know. A program's own key of that name
+ * gets a number, so that the importer can tell them apart. */
+#define TKT_CHROME_TAKEN_KEYS                                                                      \
+    "file", "category", "device", "activity", "flops", "bytes", "stream", "correlation",           \
+        "External id", "external id", "begun before", "unfinished", "result", "Call stack"
+
 /* ======== Lanes ======== */
 
 /* Rows for slices that may overlap. Slices on one row of a viewer must nest, and a slice that

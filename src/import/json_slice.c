@@ -1,6 +1,8 @@
 /* Slices of the host: scopes, annotations, calls; and what else a slice may be. */
 #include "import/json.h"
 
+#include "export/devices.h"
+
 #include <ctype.h>
 #include <stdio.h>
 #include <string.h>
@@ -24,8 +26,7 @@ static bool is_bookkeeping(const imp_value *key)
 /* What Takt writes of a span beside its arguments. */
 static bool is_takts_own(const imp_value *key)
 {
-    static const char *const keys[] = {"file",  "category", "device",       "activity",
-                                       "flops", "result",   "begun before", "unfinished"};
+    static const char *const keys[] = {TKT_CHROME_TAKEN_KEYS};
     for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
         if (imp_is(key, keys[i]))
             return true;
@@ -64,8 +65,8 @@ static void take_args(imp_json *json, const imp_row *row, uint32_t span, bool is
     for (uint32_t i = 0; i < json->args.count && row; i++) {
         const imp_member *member = &json->args.members[i];
         bool has_shapes = is_shapes(&member->key);
-        if (is_bookkeeping(&member->key) || (is_operator && !json->is_takt && !has_shapes) ||
-            (json->is_takt && is_takts_own(&member->key)))
+        if (json->is_takt ? is_takts_own(&member->key)
+                          : is_bookkeeping(&member->key) || (is_operator && !has_shapes))
             continue;
         tkt_arg arg = arg_of(json, &member->value);
         arg.key = has_shapes ? json->shapes_key : imp_json_string(json, &member->key);

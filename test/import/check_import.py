@@ -259,7 +259,7 @@ WORK = """{"schemaVersion": 1, "takt": {"version": "0.1.0", "run": "a", "backend
 {"ph": "X", "cat": "user_annotation", "name": "request", "pid": 9, "tid": 1000000001, "ts": 100, "dur": 50,
  "args": {"flops": 5.0, "bytes": 1.0}},
 {"ph": "X", "cat": "cpu_op", "name": "forces", "pid": 9, "tid": 9, "ts": 80, "dur": 10,
- "args": {"flops": 3.0, "bytes": 16.0}},
+ "args": {"Trace name": "x", "flops": 3.0, "bytes": 16.0}},
 {"ph": "X", "cat": "cpu_op", "name": "density", "pid": 9, "tid": 9, "ts": 50, "dur": 20},
 {"ph": "X", "cat": "cpu_op", "name": "step", "pid": 9, "tid": 9, "ts": 50, "dur": 100}
 ]}
@@ -273,6 +273,9 @@ def check_work(path):
     wanted = {"step": "", "density": "", "forces": "3", "io": "7", "request": "5"}
     if found != wanted:
         fail(f"work: {found} instead of {wanted}")
+    found = {row["name"]: row["arguments"] for row in table(path, "scopes", "name", "--by-arguments").values()}
+    if found != {"step": "", "density": "", "forces": "Trace name=x"}:
+        fail(f"work: arguments {found}")
 
 
 # Two processes that are named by texts and share a correlation id, numbers with exponents, an event
