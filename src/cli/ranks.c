@@ -193,6 +193,7 @@ void cli_ranks_free(cli_ranks *ranks)
     TKT_ARRAY_FREE(&ranks->of_task);
     TKT_ARRAY_FREE(&ranks->processes);
     TKT_ARRAY_FREE(&ranks->threads);
+    tkt_map_fini(&ranks->thread_index);
     TKT_ARRAY_FREE(&ranks->recordings);
     tkt_named_fini(&ranks->tasks);
     tkt_strtab_fini(&ranks->names);

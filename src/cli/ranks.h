@@ -68,6 +68,7 @@ typedef struct cli_ranks {
     TKT_ARRAY_OF(cli_rank_task) of_task;      /* by the index in `tasks` */
     TKT_ARRAY_OF(cli_rank_process) processes; /* of `threads` */
     TKT_ARRAY_OF(cli_rank_thread) threads;
+    tkt_map thread_index; /* hash of process, thread and name -> index in `threads` + 1 */
     tkt_strtab names;
     const cli_files *files;
     cli_rank_part *parts;

@@ -29,21 +29,32 @@ static cli_rank_process *process_of(cli_ranks *ranks, size_t part, uint32_t id)
     return added;
 }
 
-/* Returns the thread of this name and id, added if it is new. NULL without memory. */
+/* Returns the thread of this name and id, added if it is new. NULL without memory. Threads with the
+ * same hash use the next free key. */
 static cli_rank_thread *thread_of(cli_ranks *ranks, size_t process, const tkt_thread_time *thread,
                                   uint32_t name)
 {
     uint32_t thread_id = thread->number == TKT_NO_TRACK ? UINT32_MAX : thread->thread_id;
-    for (size_t i = 0; i < ranks->threads.count; i++) {
-        cli_rank_thread *known = &ranks->threads.items[i];
+    uint64_t hash = tkt_hash_u64((uint64_t)thread_id << 32 | name);
+    for (hash = tkt_hash_u64(hash + process);; hash++) {
+        uint64_t *number = tkt_map_put(&ranks->thread_index, hash);
+        if (!number)
+            return NULL;
+        cli_rank_thread *known = *number ? &ranks->threads.items[*number - 1] : NULL;
+        if (!known) {
+            known = TKT_ARRAY_ADD(&ranks->threads);
+            if (!known)
+                return NULL;
+            *known = (cli_rank_thread){.process = process,
+                                       .thread_id = thread_id,
+                                       .name = name,
+                                       .is_main = thread->is_main};
+            *number = ranks->threads.count;
+            return known;
+        }
         if (known->process == process && known->thread_id == thread_id && known->name == name)
             return known;
     }
-    cli_rank_thread *added = TKT_ARRAY_ADD(&ranks->threads);
-    if (added)
-        *added = (cli_rank_thread){
-            .process = process, .thread_id = thread_id, .name = name, .is_main = thread->is_main};
-    return added;
 }
 
 static bool add_thread(cli_ranks *ranks, size_t process, const takt_trace *trace,

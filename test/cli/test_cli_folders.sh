@@ -159,6 +159,12 @@ done
 run report --threads --json pool/0.pftrace
 json_is 'document["report"]' threads
 
+# The time grows with the number of threads, not with its square.
+mkdir many
+seq 300000 | sed 's/.*/thread t&\nspan -1 0 0 1000 job/' | trace many/1.pftrace
+(ulimit -t 8; exec "$takt" report --threads many) >out 2>err || fail "300,000 threads take too long" "$(cat err)"
+rm -r many
+
 # A rank's files of several processes are of several runs.
 mkdir twice
 for process in 7 8; do
