@@ -118,35 +118,10 @@ static void write_windows(tkt_chrome *chrome)
         write_window(chrome, UINT64_MAX);
 }
 
-static uint64_t earlier(uint64_t a, uint64_t b)
-{
-    return a < b ? a : b;
-}
-
-#define FIRST_TIME(array, member, otherwise)                                                       \
-    ((array).count ? earlier((array).items[0].member, (otherwise)) : (otherwise))
-
-static uint64_t earliest_ns(const tkt_chrome *chrome)
-{
-    const takt_trace *trace = chrome->trace;
-    uint64_t first = trace->facts.begin_ns;
-    for (size_t i = 0; i < trace->tracks.count; i++)
-        first = FIRST_TIME(trace->tracks.items[i].spans, begin_ns, first);
-    first = FIRST_TIME(trace->steps, begin_ns, first);
-    first = FIRST_TIME(trace->marks, time_ns, first);
-    first = FIRST_TIME(trace->counters, time_ns, first);
-    first = FIRST_TIME(trace->flows, time_ns, first);
-    first = FIRST_TIME(trace->memory_events, time_ns, first);
-    first = FIRST_TIME(trace->waits, begin_ns, first);
-    first = FIRST_TIME(trace->overheads, begin_ns, first);
-    first = FIRST_TIME(trace->phase_segments, begin_ns, first);
-    return FIRST_TIME(chrome->works, begin_ns, first);
-}
-
 static void set_times(tkt_chrome *chrome)
 {
     int64_t offset = chrome->trace->facts.realtime_offset_ns;
-    chrome->window_ns = earliest_ns(chrome);
+    chrome->window_ns = tkt_earliest_ns(chrome->trace);
     int64_t first = 0;
     if (__builtin_add_overflow(chrome->window_ns, offset, &first) ||
         first < INT64_MIN + INTERVAL_NS)

@@ -167,6 +167,7 @@ typedef struct tkt_chrome {
     tkt_chrome_track *tracks; /* by track */
     TKT_ARRAY_OF(tkt_chrome_device) devices;
     tkt_streams streams;
+    tkt_map     contexts; /* context -> string of its device; empty unless `only` */
     TKT_ARRAY_OF(tkt_chrome_stream) stream_rows; /* by stream */
     TKT_ARRAY_OF(tkt_chrome_work) works; /* sorted by begin */
     TKT_ARRAY_OF(tkt_chrome_bytes) memories;

@@ -26,36 +26,19 @@ void tkt_chrome_devices_fini(tkt_chrome *chrome)
     TKT_ARRAY_FREE(&chrome->works);
     TKT_ARRAY_FREE(&chrome->memories);
     tkt_streams_fini(&chrome->streams);
+    tkt_map_fini(&chrome->contexts);
     tkt_free(chrome->arrows);
     tkt_free(chrome->launchers);
 }
 
 /* ---- Devices and streams --------------------------------------------------------------------- */
 
-static const tkt_device *facts_of(const tkt_chrome *chrome, uint32_t name)
-{
-    for (size_t i = 0; i < chrome->trace->devices.count; i++)
-        if (chrome->trace->devices.items[i].label == name)
-            return &chrome->trace->devices.items[i];
-    return NULL;
-}
-
-/* N of "cuda:N". */
-static uint32_t ordinal_of(const tkt_chrome *chrome, uint32_t name)
-{
-    const tkt_device *facts = facts_of(chrome, name);
-    const char *colon = strchr(tkt_trace_text(chrome->trace, name), ':');
-    return facts   ? facts->ordinal
-           : colon ? (uint32_t)strtoul(colon + 1, NULL, 10) % TKT_CHROME_ORDINALS
-                   : 0;
-}
-
 uint32_t tkt_chrome_device_index(tkt_chrome *chrome, uint32_t name)
 {
     for (size_t i = 0; i < chrome->devices.count; i++)
         if (chrome->devices.items[i].name == name)
             return (uint32_t)i;
-    uint32_t pid = ordinal_of(chrome, name);
+    uint32_t pid = tkt_device_ordinal(chrome->trace, name);
     tkt_chrome_device *added = TKT_ARRAY_ADD(&chrome->devices);
     if (!added) {
         chrome->status = TAKT_NO_MEMORY;
@@ -109,6 +92,15 @@ static tkt_chrome_stream *find_stream(tkt_chrome *chrome, const tkt_activity *ac
 
 /* ---- Activities ------------------------------------------------------------------------------ */
 
+/* False without memory. */
+static bool note_context(tkt_chrome *chrome, const tkt_activity *activity)
+{
+    uint64_t *device = tkt_map_put(&chrome->contexts, activity->context);
+    if (device && !*device)
+        *device = activity->device;
+    return device != NULL;
+}
+
 takt_status tkt_chrome_find_works(tkt_chrome *chrome)
 {
     const takt_trace *trace = chrome->trace;
@@ -118,6 +110,8 @@ takt_status tkt_chrome_find_works(tkt_chrome *chrome)
     size_t count = tkt_device_activity_count(trace);
     for (size_t i = 0; i < count; i++) {
         const tkt_activity *activity = &trace->activities.items[i];
+        if (chrome->only && !note_context(chrome, activity))
+            return TAKT_NO_MEMORY;
         if (chrome->only && activity->device != chrome->only)
             continue;
         tkt_chrome_work *work = TKT_ARRAY_ADD(&chrome->works);
@@ -291,7 +285,7 @@ static void put_work(tkt_chrome *chrome, const tkt_activity *activity, const tkt
         (unsigned long long)tkt_chrome_external_id(chrome, activity->track, activity->scope),
         row->pid, activity->context, row->stream, activity->correlation);
     if (shape)
-        put_shape(writer, shape, facts_of(chrome, activity->device),
+        put_shape(writer, shape, tkt_device_facts(trace, activity->device),
                   activity->end_ns - activity->begin_ns);
     tkt_writer_text(writer, "}},\n");
 }
@@ -346,14 +340,11 @@ void tkt_chrome_device_works(tkt_chrome *chrome, uint64_t last_ns)
 
 /* ---- Waits and overheads --------------------------------------------------------------------- */
 
-/* True for a wait of another device's context than the only one that is written. */
+/* True for a wait of another device's context, if only one device is written. */
 static bool is_left_out(const tkt_chrome *chrome, const tkt_wait *wait)
 {
-    const takt_trace *trace = chrome->trace;
-    for (size_t i = 0; chrome->only && i < trace->activities.count; i++)
-        if (trace->activities.items[i].context == wait->context)
-            return trace->activities.items[i].device != chrome->only;
-    return false;
+    const uint64_t *device = tkt_map_get(&chrome->contexts, wait->context);
+    return device && *device != chrome->only;
 }
 
 /* Returns the device of a context, known from its activities, or else the first device. */

@@ -1,5 +1,51 @@
-/* Lanes for slices that may overlap, and numbers of streams. */
+/* The earliest time of a trace, its devices, lanes for slices that may overlap, and numbers of
+ * streams. */
 #include "export/devices.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* ======== Devices and times ======== */
+
+const tkt_device *tkt_device_facts(const takt_trace *trace, uint32_t label)
+{
+    for (size_t i = 0; i < trace->devices.count; i++)
+        if (trace->devices.items[i].label == label)
+            return &trace->devices.items[i];
+    return NULL;
+}
+
+uint32_t tkt_device_ordinal(const takt_trace *trace, uint32_t label)
+{
+    const tkt_device *facts = tkt_device_facts(trace, label);
+    const char *colon = strchr(tkt_trace_text(trace, label), ':');
+    return facts   ? facts->ordinal
+           : colon ? (uint32_t)strtoul(colon + 1, NULL, 10) % TKT_CHROME_ORDINALS
+                   : 0;
+}
+
+/* Item `i` of an array that has one, or of a sorted array its first. */
+#define FIND_EARLIER(array, i, member)                                                             \
+    if ((i) < (array).count && (array).items[i].member < first_ns)                                 \
+    first_ns = (array).items[i].member
+
+uint64_t tkt_earliest_ns(const takt_trace *trace)
+{
+    uint64_t first_ns = trace->facts.begin_ns;
+    for (size_t i = 0; i < trace->tracks.count; i++)
+        FIND_EARLIER(trace->tracks.items[i].spans, 0, begin_ns);
+    for (size_t i = 0; i < trace->activities.count; i++)
+        FIND_EARLIER(trace->activities, i, begin_ns);
+    FIND_EARLIER(trace->steps, 0, begin_ns);
+    FIND_EARLIER(trace->marks, 0, time_ns);
+    FIND_EARLIER(trace->counters, 0, time_ns);
+    FIND_EARLIER(trace->flows, 0, time_ns);
+    FIND_EARLIER(trace->memory_events, 0, time_ns);
+    FIND_EARLIER(trace->waits, 0, begin_ns);
+    FIND_EARLIER(trace->overheads, 0, begin_ns);
+    FIND_EARLIER(trace->phase_segments, 0, begin_ns);
+    return first_ns;
+}
 
 /* ======== Lanes ======== */
 

@@ -1,5 +1,5 @@
-/* Shared by exporters: names of CUPTI's numbers, lanes for overlapping slices, numbers of
- * streams. */
+/* Shared by exporters: the earliest time, devices, names of CUPTI's numbers, lanes for overlapping
+ * slices, numbers of streams. */
 #ifndef TKT_EXPORT_DEVICES_H
 #define TKT_EXPORT_DEVICES_H
 
@@ -26,6 +26,17 @@ const char *tkt_wait_name(uint32_t kind);        /* tkt_wait: "Stream Sync" */
 #define TKT_CHROME_TAKEN_KEYS                                                                      \
     "file", "category", "device", "activity", "flops", "bytes", "stream", "correlation",           \
         "External id", "external id", "begun before", "unfinished", "result", "Call stack"
+
+/* ======== Devices and times ======== */
+
+/* What is known of the device with this label, a string. NULL: nothing. */
+const tkt_device *tkt_device_facts(const takt_trace *trace, uint32_t label);
+
+/* Its ordinal: N of "cuda:N" if nothing is known of it. */
+uint32_t tkt_device_ordinal(const takt_trace *trace, uint32_t label);
+
+/* Returns the time of the earliest event. Clocks of devices may put one before the recording. */
+uint64_t tkt_earliest_ns(const takt_trace *trace);
 
 /* ======== Lanes ======== */
 

@@ -269,20 +269,6 @@ static void put_frames(speedscope *out)
     }
 }
 
-static uint64_t earliest(const takt_trace *trace)
-{
-    uint64_t base_ns = trace->facts.begin_ns;
-    for (size_t i = 0; i < trace->tracks.count; i++) {
-        const tkt_spans *spans = &trace->tracks.items[i].spans;
-        if (spans->count && spans->items[0].begin_ns < base_ns)
-            base_ns = spans->items[0].begin_ns;
-    }
-    for (size_t i = 0; i < trace->activities.count; i++)
-        if (trace->activities.items[i].begin_ns < base_ns)
-            base_ns = trace->activities.items[i].begin_ns;
-    return base_ns;
-}
-
 /* Threads come first, because the viewer opens the first profile. */
 static void put_tracks(speedscope *out, bool is_async)
 {
@@ -319,7 +305,7 @@ static takt_status write_speedscope(const takt_trace *trace, tkt_writer *writer)
 {
     speedscope out = {.trace = trace,
                       .writer = writer,
-                      .base_ns = earliest(trace),
+                      .base_ns = tkt_earliest_ns(trace),
                       .profile_comma = "",
                       .of_site = tkt_alloc_zeroed(trace->sites.count * sizeof *out.of_site),
                       .of_name = tkt_alloc_zeroed(trace->strings.count * sizeof *out.of_name)};

@@ -265,28 +265,6 @@ static void put_space(tkt_xplane *x)
     TKT_ARRAY_FREE(&space);
 }
 
-#define FIRST_TIME(array, member)                                                                  \
-    if ((array).count && (array).items[0].member < first)                                          \
-    first = (array).items[0].member
-
-static uint64_t earliest_ns(const tkt_xplane *x)
-{
-    const takt_trace *trace = x->trace;
-    uint64_t first = trace->facts.begin_ns;
-    for (size_t i = 0; i < trace->tracks.count; i++)
-        FIRST_TIME(trace->tracks.items[i].spans, begin_ns);
-    for (size_t i = 0; i < trace->activities.count; i++)
-        if (trace->activities.items[i].begin_ns < first)
-            first = trace->activities.items[i].begin_ns;
-    FIRST_TIME(trace->steps, begin_ns);
-    FIRST_TIME(trace->marks, time_ns);
-    FIRST_TIME(trace->counters, time_ns);
-    FIRST_TIME(trace->memory_events, time_ns);
-    FIRST_TIME(trace->waits, begin_ns);
-    FIRST_TIME(trace->overheads, begin_ns);
-    return first;
-}
-
 static takt_status init(tkt_xplane *x)
 {
     takt_status status = tkt_xplane_devices_init(x);
@@ -306,7 +284,7 @@ static takt_status write_space(const takt_trace *trace, tkt_writer *writer)
 {
     tkt_xplane x = {.trace = trace, .writer = writer};
     const plane host = {.name = "/host:CPU", .names = &x.host, .lines = put_host_lines};
-    x.base_ns = earliest_ns(&x);
+    x.base_ns = tkt_earliest_ns(trace);
     x.status = init(&x);
     if (x.status == TAKT_OK)
         put_space(&x);

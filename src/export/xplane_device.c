@@ -180,14 +180,6 @@ void tkt_xplane_device_lines(tkt_xplane *x)
 
 /* ---- Properties ------------------------------------------------------------------------------ */
 
-static const tkt_device *facts_of(const takt_trace *trace, uint32_t name)
-{
-    for (size_t i = 0; i < trace->devices.count; i++)
-        if (trace->devices.items[i].label == name)
-            return &trace->devices.items[i];
-    return NULL;
-}
-
 static void put_property(tkt_xplane *x, tkt_xstat stat, uint64_t value)
 {
     if (value)
@@ -196,7 +188,7 @@ static void put_property(tkt_xplane *x, tkt_xstat stat, uint64_t value)
 
 void tkt_xplane_device_stats(tkt_xplane *x, tkt_message *plane)
 {
-    const tkt_device *device = facts_of(x->trace, x->device->name);
+    const tkt_device *device = tkt_device_facts(x->trace, x->device->name);
     tkt_xplane_stat_text(x, TKT_XSTAT_VENDOR, "Nvidia");
     if (device) {
         tkt_xplane_stat_text(x, TKT_XSTAT_DEVICE_TYPE, tkt_trace_text(x->trace, device->name));
@@ -236,14 +228,10 @@ static bool is_number_taken(const tkt_xplane *x, uint32_t number)
     return false;
 }
 
-/* N of "cuda:N", or the next free number. */
+/* The ordinal, or the next free number. */
 static uint32_t choose_number(const tkt_xplane *x, uint32_t name)
 {
-    const tkt_device *facts = facts_of(x->trace, name);
-    const char *colon = strchr(tkt_trace_text(x->trace, name), ':');
-    uint32_t number = facts   ? facts->ordinal
-                      : colon ? (uint32_t)strtoul(colon + 1, NULL, 10) % 64
-                              : 0;
+    uint32_t number = tkt_device_ordinal(x->trace, name);
     while (is_number_taken(x, number))
         number++;
     return number;

@@ -7,6 +7,8 @@
 
 #include "support/test.h"
 
+#include <time.h>
+
 #define LAUNCH 0
 #define COPY   1
 #define SET    2
@@ -393,6 +395,25 @@ TEST(a_file_of_one_device_is_a_rank_of_its_own)
                         "CPU, rank 3 of 8");
     assert_null(chosen_json(trace, "cuda:9", false));
     json_decref(all);
+    json_decref(one);
+    takt_trace_release(trace);
+}
+
+/* Nothing says to which device these waits belong, so each file has them. */
+TEST(waits_of_unknown_contexts_do_not_slow_down)
+{
+    takt_trace *trace = make_devices();
+    for (uint32_t i = 0; i < 400000; i++)
+        add_work(trace, 0, LAUNCH, i + 1, 7, 100 * i, 100 * i + 50);
+    for (uint32_t i = 0; i < 20000; i++)
+        PUSH(&trace->waits, ((tkt_wait){.begin_ns = BEGIN_NS + 100 * i,
+                                        .end_ns = BEGIN_NS + 100 * i + 50,
+                                        .context = 99}));
+    assert_int_equal(tkt_trace_finish(trace), TAKT_OK);
+    clock_t begin = clock();
+    json_t *one = chosen_json(trace, "cuda:1", false);
+    assert_true(clock() - begin < 4 * CLOCKS_PER_SEC);
+    assert_int_equal(count_category(one, "cuda_sync", 1), 20000);
     json_decref(one);
     takt_trace_release(trace);
 }
