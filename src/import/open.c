@@ -36,6 +36,11 @@ static takt_status read_input(tkt_input *input, const char *path, const char *ho
         return tkt_error_set(error, TAKT_BAD_TRACE,
                              "%s: text in UTF-16: save it as UTF-8, which JSON is in", path);
     size_t size = strlen(path);
+    if (begins_with(input, "TAKTSAFE") || tkt_has_ending(path, size, ".crash"))
+        return tkt_error_set(error, TAKT_BAD_TRACE,
+                             "%s: the file of a crash-safe recording. Make a trace of it: "
+                             "takt recover %s",
+                             path, path);
     if (tkt_has_ending(path, size, ".nsys-rep") || tkt_has_ending(path, size, ".qdrep"))
         return tkt_error_set(
             error, TAKT_BAD_TRACE,

@@ -32,6 +32,13 @@ trace=${file%.crash}.pftrace
 grep -q 'inner' "$scratch/report" || fail "the report lacks a scope: $(cat "$scratch/report")"
 grep -q '(name lost)' "$scratch/report" && fail "a name is lost"
 
+# Verbs that read traces name the command for it.
+for verb in report info view "export --chrome"; do
+    "$takt" $verb "$file" >"$scratch/output" 2>&1
+    [ $? = 1 ] || fail "takt $verb reads $file"
+    grep -q "Make a trace of it: takt recover $file\$" "$scratch/output" || fail "takt $verb: $(cat "$scratch/output")"
+done
+
 # The name of a crashed run is not taken: what is there stays.
 "$takt" recover -o "$scratch/other.pftrace.gz" "$file" >/dev/null || fail "takt recover -o"
 "$takt" recover --json -o "$scratch/other.pftrace" "$file" >"$scratch/output" || fail "takt recover --json"
