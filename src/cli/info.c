@@ -178,7 +178,7 @@ static void print_devices(const takt_trace *trace, const takt_facts *facts)
     }
 }
 
-static void print_clock(const takt_facts *facts)
+static void print_clock(const takt_trace *trace, const takt_facts *facts)
 {
     char resolution[NUMBER], uncertainty[NUMBER], cost[NUMBER];
     double length_ns = (double)(facts->end_ns - facts->begin_ns);
@@ -198,7 +198,7 @@ static void print_clock(const takt_facts *facts)
         putchar('\n');
     }
     print_key("cost");
-    if (is_unknown(facts)) {
+    if (isnan(tkt_cost_ns(trace))) {
         puts("unknown");
         return;
     }
@@ -258,6 +258,12 @@ static void print_broken_off(const takt_trace *trace, const takt_facts *facts)
     uint64_t known_ns =
         facts->known_until_ns > facts->begin_ns ? facts->known_until_ns - facts->begin_ns : 0;
 
+    if (tkt_is_recovered(trace)) {
+        printf(
+            "the program was killed, or it still ran: recovered up to its last event, after %s\n",
+            cli_time_text(time, sizeof time, (double)known_ns));
+        return;
+    }
     if (facts->ending == TAKT_ENDING_STOPPED)
         printf("writing stopped: %s", tkt_file_reason((int)trace->stopped_by, reason));
     else
@@ -328,7 +334,7 @@ static void print_trace(const char *path, const takt_trace *trace)
     print_contents(trace, facts);
     print_tracks(trace);
     print_devices(trace, facts);
-    print_clock(facts);
+    print_clock(trace, facts);
     print_open_scopes(facts);
     print_losses(trace, facts);
     print_ending(trace, facts);

@@ -1,12 +1,14 @@
 /* takt recover: makes a trace from the file that a crash-safe recording leaves when its program
  * dies. */
 #include "cli/cli.h"
+#include "report/table.h"
 
 #include <takt/export.h>
 
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 enum {
     OPTION_OUT,
@@ -41,12 +43,15 @@ static bool name_output(char *out, size_t size, const char *file)
     return used >= 0 && (size_t)used < size;
 }
 
+/* Tells what is missing, and counts these remarks. */
 static void tell_remark(takt_log_level level, const char *line, void *user)
 {
+    int *remarks = user;
     char clean[1024];
-    (void)user;
-    if (level != TAKT_LOG_INFO)
-        fprintf(stderr, "takt: %s\n", cli_clean(clean, sizeof clean, line));
+    if (level == TAKT_LOG_INFO)
+        return;
+    fprintf(stderr, "takt: %s\n", cli_clean(clean, sizeof clean, line));
+    ++*remarks;
 }
 
 static void tell_contents(const takt_trace *trace)
@@ -100,18 +105,34 @@ static int write_trace(const takt_trace *trace, const char *file, const char *ou
     return CLI_OK;
 }
 
+/* Nothing tells whether the program still runs: it may do so on another machine. */
+static void tell_rest(const char *file)
+{
+    char size[TKT_VALUE_SIZE], clean[512];
+    struct stat about;
+    if (stat(file, &about) != 0)
+        return;
+    tkt_value_text(size, TKT_CELL_BYTES, (tkt_cell){.u = (uint64_t)about.st_size});
+    printf("unless the program still runs, %s (%s) is no longer needed: you can remove it\n",
+           cli_clean(clean, sizeof clean, file), size);
+}
+
 static int recover(const char *file, const char *output, bool is_json)
 {
     takt_trace *trace = NULL;
     takt_error error = {.status = TAKT_OK};
-    takt_set_log(tell_remark, NULL);
+    int remarks = 0;
+    takt_set_log(tell_remark, &remarks);
     cli_progress *progress = cli_progress_begin("recovering", file);
     takt_status status = takt_trace_recover(file, &trace, &error);
     cli_progress_end(progress);
+    takt_set_log(NULL, NULL);
     if (status != TAKT_OK)
         return cli_error("%s", error.message[0] ? error.message : takt_status_text(status));
     int result = write_trace(trace, file, output, is_json);
     takt_trace_release(trace);
+    if (result == CLI_OK && remarks == 0 && !is_json)
+        tell_rest(file);
     return cli_finish(result);
 }
 

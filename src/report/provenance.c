@@ -102,6 +102,22 @@ static void add_losses(line *l, const takt_trace *trace)
     }
 }
 
+double tkt_cost_ns(const takt_trace *trace)
+{
+    const takt_facts *facts = &trace->facts;
+    bool is_empty = facts->has_spans && facts->span_count == 0;
+    bool has_none = facts->is_partial && facts->cost_ns == 0 && !is_empty;
+    return is_unknown(facts) || has_none ? NAN : facts->cost_ns;
+}
+
+/* Streams know their cost, and streamed summaries have lists. */
+bool tkt_is_recovered(const takt_trace *trace)
+{
+    const takt_facts *facts = &trace->facts;
+    return facts->ending == TAKT_ENDING_KILLED && facts->known_until_ns == facts->end_ns &&
+           isnan(tkt_cost_ns(trace)) && (facts->has_spans || !trace->fold.has_lists);
+}
+
 static void add_cost(line *l, const takt_trace *trace)
 {
     const takt_facts *facts = &trace->facts;
@@ -117,7 +133,7 @@ static void add_cost(line *l, const takt_trace *trace)
     if (tkt_is_imported(facts))
         add_part(l, "cost of the recording unknown");
     else
-        add_part(l, is_unknown(facts) ? "Takt's cost unknown" : part);
+        add_part(l, isnan(tkt_cost_ns(trace)) ? "Takt's cost unknown" : part);
     if (strncmp(tkt_trace_text(trace, trace->backend), "CUPTI", 5) == 0)
         add_part(l, "CUPTI's not counted");
 }
@@ -145,7 +161,12 @@ const char *tkt_ending_text(char out[TKT_ENDING_SIZE], const takt_trace *trace)
     bool is_stopped = facts->ending == TAKT_ENDING_STOPPED;
     out[0] = '\0';
     put_until(until, sizeof until, facts);
-    if (tkt_is_broken_off(facts))
+    if (tkt_is_recovered(trace))
+        snprintf(out, TKT_ENDING_SIZE,
+                 "INCOMPLETE: the program was killed, or it still ran. The recording was recovered "
+                 "up to its last event: %s. Losses are at least those shown.",
+                 until);
+    else if (tkt_is_broken_off(facts))
         snprintf(
             out, TKT_ENDING_SIZE,
             "INCOMPLETE: %s%.100s. The recording is whole for %s; of what came after, all or much "
@@ -252,7 +273,7 @@ void tkt_put_provenance_json(tkt_writer *writer, const takt_trace *trace)
                           facts->device_uncertainty_is_least ? "true" : "false");
         put_number(writer, "device_shift_ns", facts->device_shift_ns);
     }
-    put_number(writer, "cost_ns", is_unknown(facts) ? NAN : facts->cost_ns);
+    put_number(writer, "cost_ns", tkt_cost_ns(trace));
     put_count(writer, "wall_ns", tkt_wall_ns(facts));
     if (tkt_trace_knows_cuts(trace)) {
         put_count(writer, "begun_before", facts->begun_before);

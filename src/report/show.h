@@ -22,6 +22,12 @@
 #define TKT_ENDING_SIZE 512
 const char *tkt_ending_text(char out[TKT_ENDING_SIZE], const takt_trace *trace);
 
+/* Returns the cost of recording. NAN: unknown, as in a trace that takt recover made. */
+double tkt_cost_ns(const takt_trace *trace);
+
+/* True for a trace that takt recover made of a recording without an end. */
+bool tkt_is_recovered(const takt_trace *trace);
+
 /* Writes "backend none; clock tsc, ...; dropped 0; ..." and a newline. A line longer than `width`
  * is broken after a semicolon; SIZE_MAX: never. */
 void tkt_put_provenance(tkt_writer *writer, const takt_trace *trace, size_t width);

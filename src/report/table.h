@@ -255,9 +255,9 @@ void tkt_table_hide_empty(tkt_table *table, size_t column);
 /* Adds a row that takes only some of `cells`: its column i is cells[from[i]]. */
 void tkt_table_add_chosen(tkt_table *table, const tkt_cell *cells, const uint8_t *from);
 
-static inline const tkt_cell *tkt_table_row(const tkt_table *table, size_t shown)
+static inline const tkt_cell *tkt_table_row(const tkt_table *of, size_t shown)
 {
-    return table->cells + table->order[shown] * table->column_count;
+    return of->cells + of->order[shown] * of->column_count;
 }
 
 static inline bool tkt_column_is_text(const tkt_column *column)

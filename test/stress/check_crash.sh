@@ -26,9 +26,17 @@ before=$(cksum <"$file")
 "$takt" recover "$file" >"$scratch/output" 2>&1 || fail "takt recover: $(cat "$scratch/output")"
 [ "$(cksum <"$file")" = "$before" ] || fail "takt recover changed the file"
 grep -q 'of them [1-9][0-9]* open' "$scratch/output" || fail "said: $(cat "$scratch/output")"
+grep -qE "^unless the program still runs, $file \([0-9.]+ [MG]iB\) is no longer needed: you can remove it\$" \
+    "$scratch/output" || fail "does not say that the file can be removed: $(cat "$scratch/output")"
 trace=${file%.crash}.pftrace
+"$takt" info "$trace" >"$scratch/info" 2>"$scratch/errors"
+grep -q '^  incomplete  the program was killed, or it still ran: recovered up to its last event, after ' "$scratch/info" &&
+    grep -q '^  cost  *unknown$' "$scratch/info" || fail "takt info of what is recovered: $(cat "$scratch/info")"
 "$takt" report --scopes "$trace" >"$scratch/report" 2>&1
 [ $? = 4 ] || fail "no report of the trace, or it is not told as a killed program's"
+"$takt" report --scopes --json "$trace" >"$scratch/json" 2>"$scratch/errors"
+grep -q '"incomplete": "INCOMPLETE: the program was killed, or it still ran\. The recording was recovered up to its last event: ' \
+    "$scratch/json" && grep -q '"cost_ns": null' "$scratch/json" || fail "the report as JSON: $(cat "$scratch/json")"
 grep -q 'inner' "$scratch/report" || fail "the report lacks a scope: $(cat "$scratch/report")"
 grep -q '(name lost)' "$scratch/report" && fail "a name is lost"
 

@@ -5,6 +5,7 @@
 #include "base/text.h"
 #include "cli/cli.h"
 #include "cuda/kinds.h"
+#include "report/show.h"
 #include "trace/model.h"
 
 #include <takt/activity.h>
@@ -243,7 +244,7 @@ static void put_trace_facts(const html_writer *writer, html_bytes *out)
     html_print(out, ", \"device_uncertainty_is_least\": %s",
                facts->device_uncertainty_is_least ? "true" : "false");
     put_number(out, "device_shift_ns", facts->device_shift_ns);
-    put_number(out, "cost_ns", facts->cost_ns);
+    put_number(out, "cost_ns", tkt_cost_ns(writer->trace));
     html_print(out, ", \"begun_before\": %" PRIu64 ", \"unfinished\": %" PRIu64,
                facts->begun_before, facts->unfinished);
     html_print(out, "}");

@@ -1,6 +1,7 @@
 /* Tables about the recording as a whole, and about the events that threads recorded. */
 #include "cli/cli.h"
 #include "cli/tables/tables.h"
+#include "report/show.h"
 #include "trace/model.h"
 
 /* ======== The recording ======== */
@@ -79,7 +80,7 @@ static bool fill_facts(const table_source *source, table_row *row)
            put_real(row, "device_uncertainty_ns", facts->device_uncertainty_ns) &&
            put_count(row, "device_uncertainty_is_least", facts->device_uncertainty_is_least) &&
            put_real(row, "device_shift_ns", facts->device_shift_ns) &&
-           put_real(row, "cost_ns", facts->cost_ns) && put_steps(source->trace, row) &&
+           put_real(row, "cost_ns", tkt_cost_ns(source->trace)) && put_steps(source->trace, row) &&
            put_host_peak(source->trace, row);
 }
 
