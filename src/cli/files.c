@@ -9,6 +9,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 /* The events of torch.profiler begin before this. */
 enum {
@@ -97,6 +98,57 @@ static void tell_left_out(const char *folder, struct dirent **left_out, int coun
             cli_clean(name, sizeof name, left_out[0]->d_name), count > 1 ? " and more" : "");
 }
 
+/* The folder of the newest trace. */
+typedef struct newest {
+    char folder[4096]; /* "": none yet */
+    struct timespec time;
+} newest;
+
+static bool is_newer(const newest *than, const char *folder, struct timespec time)
+{
+    if (time.tv_sec != than->time.tv_sec)
+        return time.tv_sec > than->time.tv_sec;
+    if (time.tv_nsec != than->time.tv_nsec)
+        return time.tv_nsec > than->time.tv_nsec;
+    return strcmp(folder, than->folder) > 0;
+}
+
+/* Looks for traces in a folder, and so many levels below it. */
+static void find_newest(const char *folder, int levels, newest *found)
+{
+    char path[sizeof found->folder];
+    struct stat about;
+    DIR *entries = opendir(folder);
+    for (struct dirent *entry; entries && (entry = readdir(entries));) {
+        int size = snprintf(path, sizeof path, "%s%s%s", folder,
+                            tkt_has_ending(folder, strlen(folder), "/") ? "" : "/", entry->d_name);
+        if (entry->d_name[0] == '.' || size >= (int)sizeof path)
+            continue;
+        if (is_trace(entry)) {
+            if (stat(path, &about) == 0 && is_newer(found, folder, about.st_mtim)) {
+                snprintf(found->folder, sizeof found->folder, "%s", folder);
+                found->time = about.st_mtim;
+            }
+        } else if (levels && (entry->d_type == DT_DIR || entry->d_type == DT_UNKNOWN)) {
+            find_newest(path, levels - 1, found);
+        }
+    }
+    if (entries)
+        closedir(entries);
+}
+
+/* Looks two levels below: Takt's own folders are runs/NAME/TIME. */
+static int tell_no_traces(const char *folder)
+{
+    static const char text[] = "there are no traces (.pftrace, .pt.trace.json, .sqlite) in this "
+                               "folder";
+    newest found = {.folder = ""};
+    find_newest(folder, 2, &found);
+    if (!found.folder[0])
+        return cli_error("%s: %s", folder, text);
+    return cli_error("%s: %s. The newest are in %s: name that one", folder, text, found.folder);
+}
+
 /* Adds the .json files that are traces. */
 static int add_json(cli_files *files, const char *folder)
 {
@@ -113,9 +165,7 @@ static int add_json(cli_files *files, const char *folder)
     }
     free_entries(found, count);
     if (status == CLI_OK && files->count == before)
-        status = cli_error("%s: there are no traces (.pftrace, .pt.trace.json, .sqlite) in this "
-                           "folder",
-                           folder);
+        status = tell_no_traces(folder);
     return status;
 }
 

@@ -206,6 +206,17 @@ err_has 'mixed/bad\.pftrace: '
 row_is step 2 2 12000000 16000000 2000000 8000000 14000000 'rank 2'
 json_is '"Careful: 1 of 3 files could not be read." in document["notes"]' True
 
+# The folder above those of the runs: the newest run is named.
+mkdir -p above/sph/1 above/sph/2 above/other
+cp pool/0.pftrace above/sph/1/sph.0.pftrace
+cp pool/0.pftrace above/sph/2/sph.0.pftrace
+touch -d 2026-01-31 above/sph/2/sph.0.pftrace
+for verb in report info; do
+    run $verb above
+    status_is 1
+    err_is 'takt: above: there are no traces (.pftrace, .pt.trace.json, .sqlite) in this folder. The newest are in above/sph/1: name that one'
+done
+
 # Other profilers' files count where there are no traces of Takt's own; beside those they are told.
 mkdir torch
 for rank in 0 1; do
