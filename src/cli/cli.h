@@ -186,6 +186,9 @@ typedef struct cli_files {
 /* Adds a trace. A folder stands for its traces in order of name: Takt's own or, if there are none,
  * *.pt.trace.json(.gz) and *.sqlite. Returns CLI_OK, or CLI_FAILED after reporting the error. */
 int cli_files_add(cli_files *files, const char *path);
+
+/* The same for verbs that take no folders: a folder must have exactly one trace. */
+int cli_files_add_one(cli_files *files, const char *path);
 void cli_files_free(cli_files *files);
 
 /* True if one process recorded both traces. Two clocks of one boot agree to well within a second;

@@ -19,6 +19,7 @@ enum {
 
 typedef struct export_request {
     cli_choice choice;  /* the choice of formats */
+    cli_files files;    /* a folder's trace instead of the folder */
     const char *output; /* NULL: next to each trace */
     takt_export_options export_options;
     bool per_device;
@@ -96,7 +97,7 @@ static bool name_output(const export_request *request, const char *folder, expor
 static int plan_job(const export_request *request, export_job *job)
 {
     const char *output = request->output;
-    bool is_one = request->choice.file_count * request->choice.wanted_count == 1;
+    bool is_one = request->files.count * request->choice.wanted_count == 1;
     bool is_folder = output && tkt_folder_exists(output);
     bool fits = true;
 
@@ -126,8 +127,8 @@ static int plan_job(const export_request *request, export_job *job)
  * CLI_USAGE after reporting the error. */
 static int export_plan(const export_request *request, export_job *jobs)
 {
-    for (size_t i = 0; i < request->choice.file_count * request->choice.wanted_count; i++) {
-        jobs[i].file = request->choice.files[i / request->choice.wanted_count];
+    for (size_t i = 0; i < request->files.count * request->choice.wanted_count; i++) {
+        jobs[i].file = request->files.paths[i / request->choice.wanted_count];
         jobs[i].format = request->choice.wanted[i % request->choice.wanted_count];
         int status = plan_job(request, &jobs[i]);
         if (status != CLI_OK)
@@ -305,7 +306,12 @@ static int check_request(export_request *request)
 static int parse(export_request *request, int argc, char **argv)
 {
     int result = cli_choice_parse(&request->choice, argc, argv, take_option, request);
-    return result == CLI_NO_ITEM ? check_request(request) : result;
+    if (result == CLI_NO_ITEM)
+        result = check_request(request);
+    for (size_t i = 0; i < request->choice.file_count && result == CLI_NO_ITEM; i++)
+        if (cli_files_add_one(&request->files, request->choice.files[i]) != CLI_OK)
+            result = CLI_FAILED;
+    return result;
 }
 
 /* ---- Writing ---- */
@@ -426,8 +432,8 @@ static int write_all(const export_request *request, const export_job *jobs)
 {
     int result = CLI_OK;
 
-    for (size_t i = 0; i < request->choice.file_count; i++) {
-        takt_trace *trace = cli_open_trace(request->choice.files[i]);
+    for (size_t i = 0; i < request->files.count; i++) {
+        takt_trace *trace = cli_open_trace(request->files.paths[i]);
         if (!trace) {
             result = CLI_FAILED;
             continue;
@@ -443,8 +449,7 @@ static int write_all(const export_request *request, const export_job *jobs)
 
 static int plan_and_write(const export_request *request)
 {
-    export_job *jobs =
-        calloc(request->choice.file_count * request->choice.wanted_count, sizeof *jobs);
+    export_job *jobs = calloc(request->files.count * request->choice.wanted_count, sizeof *jobs);
     if (!jobs)
         return cli_error("%s", takt_status_text(TAKT_NO_MEMORY));
     int result = export_plan(request, jobs);
@@ -469,6 +474,7 @@ int cli_export(int argc, char **argv)
         takt_set_log(tell_remark, &request);
         result = plan_and_write(&request);
     }
+    cli_files_free(&request.files);
     free(request.choice.files);
     return result;
 }

@@ -205,6 +205,16 @@ int cli_files_add(cli_files *files, const char *path)
     return tkt_folder_exists(path) ? add_folder(files, path) : add_path(files, "", path);
 }
 
+int cli_files_add_one(cli_files *files, const char *path)
+{
+    size_t before = files->count;
+    int status = cli_files_add(files, path);
+    if (status != CLI_OK || files->count == before + 1)
+        return status;
+    return cli_error("%s: this folder has %zu traces: name one of them, such as %s", path,
+                     files->count - before, files->paths[before]);
+}
+
 bool cli_is_same_process(const takt_facts *a, const takt_facts *b)
 {
     const int64_t second_ns = 1000000000;

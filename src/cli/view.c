@@ -303,24 +303,33 @@ static int tell_by_hand(const char *file)
         file);
 }
 
+static int serve(const view_request *request)
+{
+    view_offer offer = {.listener = -1, .file = -1};
+    int result = open_file(request->file, &offer);
+    if (result == CLI_OK && !view_has_server())
+        result = tell_by_hand(request->file);
+    if (result == CLI_OK)
+        result = view_name_path(request->file, &offer);
+    if (result == CLI_OK)
+        result = view_listen(request->port, &offer);
+    return result == CLI_OK ? offer_file(request, &offer) : result;
+}
+
 int cli_view(int argc, char **argv)
 {
     view_request request = {.timeout_seconds = 300};
-    view_offer offer = {.listener = -1, .file = -1};
-
+    cli_files files = {0};
     int result = parse(&request, argc, argv);
     if (result != CLI_NO_ITEM)
         return result;
-    if (request.html)
-        return make_page(&request);
-    result = open_file(request.file, &offer);
-    if (result == CLI_OK && !view_has_server())
-        result = tell_by_hand(request.file);
-    if (result == CLI_OK)
-        result = view_name_path(request.file, &offer);
-    if (result == CLI_OK)
-        result = view_listen(request.port, &offer);
-    return result == CLI_OK ? offer_file(&request, &offer) : result;
+    result = cli_files_add_one(&files, request.file);
+    if (result == CLI_OK) {
+        request.file = files.paths[0];
+        result = request.html ? make_page(&request) : serve(&request);
+    }
+    cli_files_free(&files);
+    return result;
 }
 
 /* ======== The address ======== */

@@ -275,7 +275,7 @@ def nobody_comes(file):
 def only_traces_are_served(folder, file):
     odd = os.path.join(folder, "odd name")
     pathlib.Path(odd).write_text("password: 1234\n")
-    for path, why in [(odd, "not a trace"), ("/etc/passwd", "not a trace"), (folder, "not a regular"),
+    for path, why in [(odd, "not a trace"), ("/etc/passwd", "not a trace"), (folder, "5 traces: name one"),
                       ("/dev/null", "not a regular"), (os.path.join(folder, "none"), "No such file")]:
         run = subprocess.run([TAKT, "view", path], text=True, capture_output=True,
                              timeout=PATIENCE, check=False)

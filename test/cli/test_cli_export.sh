@@ -67,6 +67,24 @@ cp b.pftrace.gz c.pftrace.gz
 run export --chrome c.pftrace.gz
 out_has '^wrote c\.json '
 
+# A folder with one trace is that trace; of several one must be named.
+mkdir alone
+cp run.pftrace alone/sph.0.pftrace
+run export --chrome alone
+status_is 0
+out_has '^wrote alone/sph\.0\.json '
+run view --html alone
+status_is 0
+exists alone/sph.0.html
+cp run.pftrace alone/sph.1.pftrace
+for verb in "export --chrome" view "view --html"; do
+    # shellcheck disable=SC2086 # words
+    run $verb alone
+    status_is 1
+    err_is 'takt: alone: this folder has 2 traces: name one of them, such as alone/sph.0.pftrace'
+done
+rm -r alone
+
 # A folder as output; several files and formats.
 mkdir folder one two
 cp run.pftrace one/x.pftrace && cp run.pftrace two/x.pftrace && cp run.pftrace two/y.pftrace
