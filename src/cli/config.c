@@ -5,8 +5,10 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "cli/cli.h"
+#include "trace/model.h"
 
 #include <takt/config.h>
+#include <takt/report.h>
 #include <inttypes.h>
 #include <string.h>
 
@@ -121,6 +123,40 @@ static void doubt_traces(const takt_profiler_options *meant)
              "both");
 }
 
+static takt_status drop_bytes(void *user, const void *data, size_t size)
+{
+    (void)user, (void)data, (void)size;
+    return TAKT_OK;
+}
+
+/* An empty summary, as a recording makes it. NULL without memory. */
+static takt_trace *make_summary(void)
+{
+    takt_trace *summary;
+    if (tkt_trace_create(&summary) != TAKT_OK)
+        return NULL;
+    summary->facts.has_spans = false;
+    if (tkt_trace_finish(summary) == TAKT_OK && tkt_trace_fold(summary)) {
+        summary->fold.has_lists = true;
+        return summary;
+    }
+    takt_trace_release(summary);
+    return NULL;
+}
+
+/* Reports that need spans refuse a summary. */
+static void doubt_reports(const takt_profiler_options *meant)
+{
+    const takt_sink sink = {drop_bytes, NULL};
+    char clean[256];
+    takt_trace *summary = meant->mode == TAKT_MODE_SUMMARY ? make_summary() : NULL;
+    for (size_t i = 0; i < meant->report_count && summary; i++)
+        if (takt_report(summary, meant->reports[i], NULL, &sink) == TAKT_NO_SPANS)
+            printf("careful: a summary has no spans, so no %s report is printed; use mode both\n",
+                   cli_clean(clean, sizeof clean, meant->reports[i]));
+    takt_trace_release(summary);
+}
+
 /* Without a schedule, keys of one have no effect. */
 static void doubt_schedule(const tkt_config_state *state)
 {
@@ -232,6 +268,7 @@ static int check_file(const char *path, bool is_json)
     takt_status status = is_json ? TAKT_OK : takt_config_describe(config, &sink);
     if (!is_json) {
         doubt_traces(&config->state->options);
+        doubt_reports(&config->state->options);
         doubt_schedule(config->state);
         doubt_sections(config->state);
     }
