@@ -62,8 +62,7 @@ static bool accepts_file(const char *text)
     return length > 0 && text[length - 1] != '/';
 }
 
-/* Braces may appear anywhere in a path, but {word} must be a known placeholder. */
-static bool accepts_directory(const char *text)
+const char *tkt_config_unknown_placeholder(const char *text)
 {
     static const char *const placeholders[] = {"{name}", "{time}", "{pid}", "{host}", "{rank}"};
     for (const char *open = strchr(text, '{'); open; open = strchr(open + 1, '{')) {
@@ -73,9 +72,14 @@ static bool accepts_directory(const char *text)
         for (size_t i = 0; i < sizeof placeholders / sizeof *placeholders; i++)
             is_known = is_known || strncmp(open, placeholders[i], strlen(placeholders[i])) == 0;
         if (!is_known)
-            return false;
+            return open;
     }
-    return *text != '\0';
+    return NULL;
+}
+
+static bool accepts_directory(const char *text)
+{
+    return *text != '\0' && !tkt_config_unknown_placeholder(text);
 }
 
 /* clang-format off */

@@ -125,6 +125,10 @@ bool tkt_config_value_equal(const tkt_config_key *key, const tkt_config_value *a
  * 4294967295". */
 void tkt_config_expects(const tkt_config_key *key, char *out, size_t capacity);
 
+/* Braces may appear anywhere in a path, but {word} must be a known placeholder. Returns the first
+ * one that is not; NULL: none. */
+const char *tkt_config_unknown_placeholder(const char *text);
+
 /* Sets *problem to "expected ..., got GOT", and returns false. */
 bool tkt_config_refuse(tkt_config_problem *problem, const tkt_config_key *key, const char *got);
 

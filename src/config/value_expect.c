@@ -139,11 +139,15 @@ static void advise_switch(const char *text, char *out, size_t capacity)
 
 void tkt_config_advise(const tkt_config_key *key, const char *text, char *out, size_t capacity)
 {
+    const char *unknown;
     out[0] = '\0';
     if (*text != '\0' && strchr(text + 1, '#'))
         snprintf(out, capacity, "; a comment needs a blank before '#'");
     else if (*text != '\0' && text[strlen(text) - 1] == ',')
         snprintf(out, capacity, "; leave out the comma");
+    else if (tkt_config_id_of(key) == TKT_CONFIG_DIRECTORY &&
+             (unknown = tkt_config_unknown_placeholder(text)))
+        snprintf(out, capacity, "; there is no %.*s", (int)strcspn(unknown, "}") + 1, unknown);
     else if (key->type == TKT_CONFIG_TYPE_SWITCH)
         advise_switch(text, out, capacity);
     else if (key->type == TKT_CONFIG_TYPE_COUNT)

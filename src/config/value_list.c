@@ -3,6 +3,7 @@
 
 #include "base/text.h"
 #include "config/config.h"
+#include "export/formats.h"
 #include "report/request.h"
 
 #include <stdio.h>
@@ -26,7 +27,11 @@ static bool refuse_request(tkt_config_problem *problem, const char *item)
     return true;
 }
 
-/* Refuses an unknown name. Suggesting the nearest one helps more than listing all. */
+#define NAME(word, name, description) " " name
+#define FORMATS                       "; the formats:" TKT_FORMATS(NAME)
+
+/* Refuses an unknown name. Suggesting the nearest one helps more than listing all formats; the
+ * reports are too many to list. */
 static bool refuse_name(tkt_config_problem *problem, const tkt_config_key *key, const char *item)
 {
     const char *names[TKT_CONFIG_ITEMS_MAX + 1] = {0};
@@ -54,7 +59,7 @@ static bool refuse_name(tkt_config_problem *problem, const tkt_config_key *key, 
                  "html is no trace format: write perfetto, then run takt report --html");
     else
         snprintf(problem->text, sizeof problem->text, "expected %s, got %s%s", key->expects,
-                 tkt_config_quote(quoted, item), advice);
+                 tkt_config_quote(quoted, item), is_trace && !*advice ? FORMATS : advice);
     return false;
 }
 

@@ -196,12 +196,11 @@ static void put_rank(tkt_chrome *chrome)
     const takt_facts *facts = &trace->facts;
     uint64_t rank = facts->rank;
     uint64_t size = facts->world_size ? facts->world_size : rank + 1;
-    for (uint32_t i = 0; chrome->only && i < trace->devices.count; i++)
-        if (trace->devices.items[i].label == chrome->only) {
-            rank = rank * trace->devices.count + i;
-            size *= trace->devices.count;
-            break;
-        }
+    if (chrome->only) {
+        const tkt_device *only = tkt_device_facts(trace, chrome->only);
+        rank = rank * trace->devices.count + (size_t)(only - trace->devices.items);
+        size *= trace->devices.count;
+    }
     tkt_writer_format(chrome->writer,
                       "\"distributedInfo\": {\"backend\": \"none\", \"rank\": %llu, "
                       "\"world_size\": %llu},\n",

@@ -108,10 +108,8 @@ static int32_t rank_of(const char *label)
 /* "cuda:0 NVIDIA H100" */
 static void open_device(tkt_perfetto *file, uint32_t device, uint64_t uuid)
 {
-    const char *product = "";
-    for (size_t i = 0; i < file->trace->devices.count; i++)
-        if (file->trace->devices.items[i].label == device)
-            product = text(file, file->trace->devices.items[i].name);
+    const tkt_device *facts = tkt_device_facts(file->trace, device);
+    const char *product = facts ? text(file, facts->name) : "";
     char name[256];
     snprintf(name, sizeof name, "%s%s%s", text(file, device), product[0] ? " " : "", product);
     tkt_perfetto_group(file, uuid, name, rank_of(text(file, device)));

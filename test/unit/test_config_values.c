@@ -353,7 +353,7 @@ TEST(folders_have_known_placeholders)
     assert_refused(
         "output.directory", "runs/{nmae}",
         "output.directory: expected a folder, in which {name} {time} {pid} {host} {rank} are "
-        "replaced, got 'runs/{nmae}'");
+        "replaced, got 'runs/{nmae}'; there is no {nmae}");
 }
 
 TEST(long_and_hostile_values_are_cut_in_messages)
@@ -389,6 +389,9 @@ TEST(names_of_reports_and_traces_are_known)
     assert_refused("reports", "scops",
                    "reports: expected a report, got 'scops'; did you mean 'scopes'?");
     assert_refused("reports", "anything", "reports: expected a report, got 'anything'");
+    assert_refused("output.traces", "json",
+                   "output.traces: expected a trace format, got 'json'; the formats: perfetto "
+                   "chrome folded folded-device stacks stacks-device speedscope xplane");
     assert_refused("output.traces", "chrom.gz",
                    "output.traces: expected a trace format, got 'chrom.gz'; did you mean "
                    "'chrome.gz'?");
