@@ -36,13 +36,13 @@ static const tkt_column op_columns[COLUMNS] = {
     [FLOPS] = {"FLOPs", "flops", TKT_CELL_NUMBER, TKT_HIDDEN, false, 1},
     [BYTES] = {"Bytes", "bytes", TKT_CELL_NUMBER, TKT_HIDDEN, false, 1},
     [BANDWIDTH] = {"BW GB/s", "bytes_per_second", TKT_CELL_NUMBER, 2, false, TKT_BILLIONS},
-    [MEMORY_PEAK] = {"% of peak", "memory_peak_percent", TKT_CELL_PERCENT, 7, false, 1},
-    [MEMORY_PEAK_UNCAPPED] = {"Uncapped", "memory_peak_uncapped_percent", TKT_CELL_PERCENT, 10,
+    [MEMORY_PEAK] = {"% peak BW", "memory_peak_percent", TKT_CELL_PERCENT, 7, false, 1},
+    [MEMORY_PEAK_UNCAPPED] = {"Uncapped BW", "memory_peak_uncapped_percent", TKT_CELL_PERCENT, 10,
                               false, 1},
     [RATE] = {"GFLOP/s", "flops_per_second", TKT_CELL_NUMBER, 2, false, TKT_BILLIONS},
-    [FLOPS_PEAK] = {"% of peak", "flops_peak_percent", TKT_CELL_PERCENT, 7, false, 1},
-    [FLOPS_PEAK_UNCAPPED] = {"Uncapped", "flops_peak_uncapped_percent", TKT_CELL_PERCENT, 10, false,
-                             1},
+    [FLOPS_PEAK] = {"% peak FLOP/s", "flops_peak_percent", TKT_CELL_PERCENT, 7, false, 1},
+    [FLOPS_PEAK_UNCAPPED] = {"Uncapped FLOP/s", "flops_peak_uncapped_percent", TKT_CELL_PERCENT, 10,
+                             false, 1},
     [BOUND] = {"Bound By", "bound_by", TKT_CELL_TEXT, 8, true, 1},
 };
 
