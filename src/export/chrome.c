@@ -222,12 +222,11 @@ static void fini(tkt_chrome *chrome)
 
 static takt_status choose_device(tkt_chrome *chrome)
 {
-    const takt_trace *trace = chrome->trace;
     const char *label = chrome->choice.device;
-    for (size_t i = 0; label && i < trace->devices.count && !chrome->only; i++)
-        if (strcmp(tkt_trace_text(trace, trace->devices.items[i].label), label) == 0)
-            chrome->only = trace->devices.items[i].label;
-    return label && !chrome->only ? TAKT_NOT_FOUND : TAKT_OK;
+    if (!label)
+        return TAKT_OK;
+    chrome->only = tkt_strtab_find(&chrome->trace->strings, label, strlen(label));
+    return tkt_device_facts(chrome->trace, chrome->only) ? TAKT_OK : TAKT_NOT_FOUND;
 }
 
 takt_status tkt_chrome_export(const takt_trace *trace, tkt_writer *writer,

@@ -10,8 +10,6 @@
 #include "export/perfetto.h"
 
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #define DEVICES_RANK 1000 /* sorts devices below threads */
 
@@ -97,22 +95,15 @@ static void put_takt_struct(tkt_perfetto *file, uint32_t field, const tkt_pf_fie
     tkt_perfetto_packet_write(file);
 }
 
-/* Devices stand in order of the number in their label, "cuda:1", not of their first activity. */
-static int32_t rank_of(const char *label)
-{
-    const char *colon = strchr(label, ':');
-    int number = colon ? atoi(colon + 1) : 0;
-    return DEVICES_RANK + (number > 0 && number < DEVICES_RANK ? number : 0);
-}
-
-/* "cuda:0 NVIDIA H100" */
+/* "cuda:0 NVIDIA H100". Devices stand in order of their ordinals, not of their first activity. */
 static void open_device(tkt_perfetto *file, uint32_t device, uint64_t uuid)
 {
     const tkt_device *facts = tkt_device_facts(file->trace, device);
     const char *product = facts ? text(file, facts->name) : "";
     char name[256];
     snprintf(name, sizeof name, "%s%s%s", text(file, device), product[0] ? " " : "", product);
-    tkt_perfetto_group(file, uuid, name, rank_of(text(file, device)));
+    uint32_t ordinal = tkt_device_ordinal(file->trace, device) % TKT_CHROME_ORDINALS;
+    tkt_perfetto_group(file, uuid, name, DEVICES_RANK + (int32_t)ordinal);
 }
 
 uint64_t tkt_perfetto_device_uuid(tkt_perfetto *file, uint32_t device)

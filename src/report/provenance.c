@@ -114,8 +114,8 @@ double tkt_cost_ns(const takt_trace *trace)
 bool tkt_is_recovered(const takt_trace *trace)
 {
     const takt_facts *facts = &trace->facts;
-    return facts->ending == TAKT_ENDING_KILLED && facts->known_until_ns == facts->end_ns &&
-           isnan(tkt_cost_ns(trace)) && (facts->has_spans || !trace->fold.has_lists);
+    return facts->ending == TAKT_ENDING_KILLED && isnan(tkt_cost_ns(trace)) &&
+           (facts->has_spans || !trace->fold.has_lists);
 }
 
 static void add_cost(line *l, const takt_trace *trace)

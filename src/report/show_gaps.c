@@ -131,6 +131,7 @@ static takt_status add_gaps(tkt_document *document, const char *key, const char 
             fill_gap(tkt_table_add_row(table), document->trace, gaps, &named[i]);
         table->heading = heading;
         table->is_hidden_empty = true;
+        table->all_rows = list->count;
     }
     tkt_free(named);
     return status;

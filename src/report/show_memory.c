@@ -188,10 +188,12 @@ static takt_status show_jumps(tkt_document *document, const takt_report_options 
     if (options->rows > 0 && options->rows < MOST_JUMPS)
         most = (size_t)options->rows;
     tkt_memory_jumps jumps = {0};
-    takt_status status = tkt_memory_jumps_of(document->trace, most, &jumps);
+    takt_status status = tkt_memory_jumps_of(document->trace, most + 1, &jumps);
+    bool has_more = jumps.count > most;
+    jumps.count -= has_more;
     if (status == TAKT_OK && jumps.count > 0)
         status = add_jumps(document, &jumps);
-    if (jumps.count == MOST_JUMPS)
+    if (has_more)
         tkt_document_add_note(document, "Further allocations are smaller.");
     TKT_ARRAY_FREE(&jumps);
     return status;

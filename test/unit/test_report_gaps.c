@@ -128,6 +128,24 @@ TEST(rows_say_what_the_host_did)
     takt_trace_release(trace);
 }
 
+TEST(the_number_of_all_gaps_is_told)
+{
+    takt_trace *trace = build_begin(US(1000));
+    for (uint64_t i = 0; i < 30; i++)
+        build_activity(trace, "cuda:0", "kernel a", TAKT_TIMING_KERNEL, US(20 * i),
+                       US(20 * i) + 10000, TKT_NO_TRACK, TKT_NO_SPAN);
+    build_end(trace);
+    json_t *json = report_json(trace, "gaps", NULL);
+    assert_int_equal(row_count(table_of(json, "longest")), 10);
+    assert_value(table_of(json, "longest"), "row_count", 30); /* 29, and the last edge */
+    assert_value(table_of(json, "stream_gaps"), "row_count", 30);
+    json_decref(json);
+    char *text = report_of(trace, "gaps", NULL);
+    assert_non_null(strstr(text, "\n10 of 30 rows shown\n"));
+    tkt_free(text);
+    takt_trace_release(trace);
+}
+
 TEST(as_many_gaps_as_are_asked_for)
 {
     enum {
@@ -146,6 +164,7 @@ TEST(as_many_gaps_as_are_asked_for)
         json_t *json = report_json(trace, "gaps", &(takt_report_options){.rows = cases[i].rows});
         const json_t *longest = table_of(json, "longest");
         assert_int_equal(row_count(longest), cases[i].shown);
+        assert_value(longest, "row_count", 1000);
         for (size_t k = 0; k < cases[i].shown; k++)
             assert_value(row_at(longest, k), "gap_ns", 10000 - (double)k);
         json_decref(json);

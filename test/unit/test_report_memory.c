@@ -130,6 +130,11 @@ TEST(allocations_say_where)
     json = report_json(trace, "memory", &(takt_report_options){.rows = 2});
     assert_int_equal(row_count(table_of(json, "jumps")), 2);
     json_decref(json);
+    for (int64_t rows = 2; rows < 4; rows++) {
+        char *text = report_of(trace, "memory", &(takt_report_options){.rows = rows});
+        assert_int_equal(strstr(text, "Further allocations are smaller.") != NULL, rows == 2);
+        tkt_free(text);
+    }
     takt_trace_release(trace);
 }
 
