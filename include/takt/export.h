@@ -21,9 +21,9 @@ extern "C" {
  * - "speedscope";
  * - "xplane": XSpace, which XProf reads, at most 2 GiB.
  *
- * TAKT_NOT_FOUND for an unknown format; TAKT_NO_SPANS if the format needs spans and the trace has
- * none; TAKT_UNSUPPORTED for a trace too large for the format; otherwise the sink's failure. Any
- * thread. */
+ * TAKT_BAD_ARGUMENT for NULL; TAKT_NOT_FOUND for an unknown format; TAKT_NO_SPANS if the format
+ * needs spans and the trace has none; TAKT_UNSUPPORTED for a trace too large for the format;
+ * TAKT_NO_MEMORY; otherwise the sink's failure. Any thread. */
 TAKT_API takt_status takt_export(const takt_trace *trace, const char *format,
                                  const takt_sink *sink);
 
@@ -39,14 +39,16 @@ typedef struct takt_export_options {
                            * as time of the device */
     bool     plain;       /* Perfetto: leave packets uncompressed. Files are compressed by default,
                            * if Takt has zlib; takt_export() never compresses */
-    uint32_t *files;      /* counts up by the number of files written; NULL: nobody asks */
+    uint32_t *files;      /* Takt adds the number of files written to *files; may be NULL */
 } takt_export_options;
 
 #define TAKT_EXPORT_OPTIONS_INIT TAKT_OPTIONS_INIT(takt_export_options)
 
 /* Writes the trace to one file, replacing an existing one. Takt writes a temporary file beside
- * `path` and then renames it. Statuses are those of takt_export(), or TAKT_IO_ERROR; `error`, which
- * may be NULL, has the reason. Any thread. */
+ * `path` and then renames it. Statuses are those of takt_export(), or TAKT_IO_ERROR. Besides,
+ * TAKT_BAD_ARGUMENT is for an empty path and wrong options; TAKT_NOT_FOUND for a `device` that the
+ * trace lacks, and for a compressed "xplane"; TAKT_UNSUPPORTED for `gzip` if Takt lacks zlib.
+ * `error`, which may be NULL, has the reason. Any thread. */
 TAKT_API takt_status takt_export_file(const takt_trace *trace, const char *format,
                                       const char *path, const takt_export_options *options,
                                       takt_error *error);

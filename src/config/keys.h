@@ -122,10 +122,9 @@
     KEY(COMPRESS, "output.compress", SWITCH("true"), CHOSEN(compress),                             \
         "Compress the packets of Perfetto traces. Perfetto and Takt read both.")                   \
     KEY(STREAM, "output.stream", SWITCH("false"), INTO(stream),                                    \
-        "Write NAME.CYCLE.partial.pftrace while recording, for programs that die. Written "        \
-        "records are freed when max_memory is half used; the trace at stop is then read back "     \
-        "from the file. If it exceeds max_trace_size, it stays, without reports and other "        \
-        "traces.")                                                                                 \
+        "Write NAME.CYCLE.partial.pftrace while recording, for programs that die. Once "           \
+        "max_memory is half used, Takt frees written records, and reads the file back at "         \
+        "stop. If it exceeds max_trace_size, it stays: no reports, no other traces.")              \
     KEY(CRASH_SAFE, "output.crash_safe", SWITCH("false"), INTO(crash_safe),                        \
         "Keep events in NAME.PID.crash in the directory, reserved at the start and "               \
         "removed at exit. After a crash takt recover reads it.")                                   \

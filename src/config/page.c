@@ -84,7 +84,7 @@ static const char closing[] =
     "duplicate keys, anchors, aliases and tags are errors. Limits: one document, 1 MiB of\n"
     "UTF-8, 32 levels, 65536 values and brackets, 32 tag directives.\n"
     "\n"
-    "A wrong file gives one error with its place and sets nothing:\n"
+    "A wrong file sets nothing. Takt names each error with its place:\n"
     "\n"
     "    profile.yaml:3:5: unknown key 'profiling.warmpu'; did you mean 'warmup'?\n"
     "    profile.yaml:4:9: profiling.level: expected a whole number from 1 to 4, got 'three'\n"

@@ -38,8 +38,9 @@ static const uint8_t *find_special(const uint8_t *at, const uint8_t *end)
     return at;
 }
 
-/* Whether what follows a quote says that it ends a value: "...", "key": or "..."}, or that it ends
- * a key, where there may be one. */
+/* Tells from the bytes behind a quote whether the quote ends the string. Behind the last quote of a
+ * value comes a closing brace or bracket, or a comma and then a brace or a key. Behind that of a
+ * key comes a colon; `may_be_key` allows one. IMP_BAD: the quote belongs to the text. */
 static imp_result is_closing(const uint8_t *at, const uint8_t *end, bool may_be_key)
 {
     at = imp_skip_space(at, end);
@@ -97,8 +98,8 @@ static imp_result scan_string(const uint8_t **place, const uint8_t *end, imp_quo
 
 /* ---- Values ---------------------------------------------------------------------------------- */
 
-/* From an opening brace or bracket to behind the one that closes it. Which of the two kinds closes
- * is not looked at: whoever scans the inside will see. */
+/* Moves *place from an opening brace or bracket to behind the one that closes it. A bracket may
+ * close a brace here: scanning the content finds that fault later. */
 static imp_result scan_nested(const uint8_t **place, const uint8_t *end, imp_quotes quotes)
 {
     const uint8_t *at = *place;
