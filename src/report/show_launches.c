@@ -57,16 +57,10 @@ static const tkt_column columns[COLUMNS] = {
 
 static void fill_times(tkt_cell *row, const tkt_launch_stats *times)
 {
-    const tkt_stats *stats = &times->stats;
-    bool is_known = stats->count > 0;
-    double deviation = tkt_stats_stddev(stats);
-    row[AVERAGE].u = is_known ? tkt_mean(stats->total_ns, stats->count) : TKT_NO_VALUE;
-    row[MEDIAN].u = is_known && times->histogram ? tkt_stats_median(stats, times->histogram)
-                                                 : TKT_NO_VALUE;
-    row[LEAST].u = is_known ? stats->min_ns : TKT_NO_VALUE;
-    row[MOST].u = is_known ? stats->max_ns : TKT_NO_VALUE;
-    row[DEVIATION].u =
-        stats->count > 1 && deviation < 1e19 ? (uint64_t)(deviation + 0.5) : TKT_NO_VALUE;
+    tkt_show_durations(&row[AVERAGE], &times->stats, times->histogram);
+    row[LEAST] = row[LEAST + 1]; /* where the p99 was: this table has none */
+    row[MOST] = row[MOST + 1];
+    row[DEVIATION].u = tkt_deviation_cell(times->stats.count, tkt_stats_stddev(&times->stats));
 }
 
 static const char *name_of(tkt_document *document, const tkt_launch *launch)
