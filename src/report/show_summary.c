@@ -138,14 +138,6 @@ static const tkt_column device_columns[DEVICE_COLUMNS] = {
     [DEVICE_COUNT] = {"Count", "count", TKT_CELL_COUNT, 2, false, 1},
 };
 
-static const tkt_idle *idle_of(const tkt_gaps *gaps, uint32_t device)
-{
-    for (size_t i = 0; i < gaps->idles.count; i++)
-        if (gaps->idles.items[i].is_device && gaps->idles.items[i].device == device)
-            return &gaps->idles.items[i];
-    return NULL;
-}
-
 /* Busy % refers to the wall time. It is unknown without spans. */
 static takt_status show_devices(tkt_document *document, const tkt_advice_basis *basis)
 {
@@ -159,7 +151,7 @@ static takt_status show_devices(tkt_document *document, const tkt_advice_basis *
         return TAKT_NO_MEMORY;
     for (size_t i = 0; i < uses->count; i++) {
         const tkt_device_use *use = &uses->items[i];
-        const tkt_idle *idle = idle_of(basis->gaps, use->device);
+        const tkt_idle *idle = tkt_idle_of(basis->gaps, use->device);
         tkt_cell *row = tkt_table_add_row(table);
         row[DEVICE].text = tkt_trace_text(document->trace, use->device);
         row[BUSY].u = facts->has_spans ? use->busy_ns : TKT_NO_VALUE;

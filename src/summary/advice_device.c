@@ -89,15 +89,6 @@ static const tkt_device_use *idlest_of(const tkt_advising *a, uint64_t *idle_ns)
     return idlest;
 }
 
-static const tkt_idle *idle_row(const tkt_advising *a, uint32_t device)
-{
-    for (size_t i = 0; i < a->known->gaps->idles.count; i++)
-        if (a->known->gaps->idles.items[i].is_device &&
-            a->known->gaps->idles.items[i].device == device)
-            return &a->known->gaps->idles.items[i];
-    return NULL;
-}
-
 static uint64_t count_waits(const tkt_scopes *scopes)
 {
     uint64_t waits = 0;
@@ -162,7 +153,7 @@ bool tkt_advise_idle(tkt_advising *a, tkt_advice *out)
 {
     uint64_t idle_ns = 0;
     const tkt_device_use *idlest = has_devices(a) ? idlest_of(a, &idle_ns) : NULL;
-    const tkt_idle *idle = idlest ? idle_row(a, idlest->device) : NULL;
+    const tkt_idle *idle = idlest ? tkt_idle_of(a->known->gaps, idlest->device) : NULL;
     if (!idle)
         return false;
     out->device = tkt_trace_text(a->trace, idlest->device);

@@ -17,11 +17,6 @@
 #define ALLOCATING_SHARE 0.05
 #define ALLOCATED_BYTES  (1024 * 1024)
 
-static uint64_t step_ns(const tkt_step *step)
-{
-    return step->end_ns - step->begin_ns;
-}
-
 /* ======== What grew ======== */
 
 /* Time of a site, in the slow step and in the others. */
@@ -75,7 +70,7 @@ static const tkt_track *stepping_track(const takt_trace *trace, const tkt_step *
             continue;
         tkt_visit_stays(track, tkt_spans_begun(track, step->begin_ns), step->begin_ns, step->end_ns,
                         add_covered, &covered_ns);
-        if (track->thread_id == trace->facts.process_id && covered_ns >= step_ns(step) / 2)
+        if (track->thread_id == trace->facts.process_id && covered_ns >= tkt_step_ns(step) / 2)
             return track;
         if (covered_ns > most_ns) {
             busiest = track;
@@ -149,11 +144,11 @@ static slow_steps find_slow(const takt_trace *trace, uint64_t median_ns)
     slow_steps slow = {0};
     for (size_t i = 0; i < trace->steps.count; i++) {
         const tkt_step *step = &trace->steps.items[i];
-        if (step_ns(step) < SLOW_FACTOR * median_ns)
+        if (tkt_step_ns(step) < SLOW_FACTOR * median_ns)
             continue;
         slow.count++;
-        slow.extra_ns += step_ns(step) - median_ns;
-        if (!slow.slowest || step_ns(step) > step_ns(slow.slowest))
+        slow.extra_ns += tkt_step_ns(step) - median_ns;
+        if (!slow.slowest || tkt_step_ns(step) > tkt_step_ns(slow.slowest))
             slow.slowest = step;
     }
     return slow;
@@ -185,7 +180,7 @@ bool tkt_advise_slow_steps(tkt_advising *a, tkt_advice *out)
     slow_steps slow = find_slow(a->trace, figures.median_ns);
     if (!slow.slowest || (double)slow.extra_ns < SLOW_SHARE * a->wall_ns || a->wall_ns <= 0)
         return advise_uneven(a, out);
-    uint64_t time_ns = step_ns(slow.slowest);
+    uint64_t time_ns = tkt_step_ns(slow.slowest);
     uint64_t extra_ns = time_ns - figures.median_ns;
     bool is_one = (double)extra_ns >= ONE_SHARE * (double)slow.extra_ns;
     *out = (tkt_advice){.kind = !is_one                                 ? TKT_ADVICE_SLOW_STEPS
@@ -299,7 +294,7 @@ static bool judge_allocation(tkt_advising *a, allocating *g, tkt_advice *out)
 {
     uint64_t steps = a->trace->steps.count, steps_ns = 0;
     for (size_t i = 0; i < steps; i++)
-        steps_ns += step_ns(&a->trace->steps.items[i]);
+        steps_ns += tkt_step_ns(&a->trace->steps.items[i]);
     a->is_short |= tkt_calls_visit(a->trace, tkt_call_allocates, add_call, g) != TAKT_OK;
     if (g->count >= steps && g->most_ns > 0 &&
         (double)g->most_ns >= ALLOCATING_SHARE * (double)steps_ns) {

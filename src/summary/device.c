@@ -2,6 +2,7 @@
 #include "summary/device.h"
 
 #include "summary/gaps.h"
+#include "summary/scopes.h"
 
 #include <string.h>
 
@@ -12,11 +13,6 @@
 
 /* ---- By node --------------------------------------------------------------------------------- */
 
-static bool is_call(const takt_trace *trace, const tkt_node *node)
-{
-    return trace->sites.items[node->site].kind == TAKT_SITE_CALL;
-}
-
 tkt_node_device *tkt_node_device_of(const takt_trace *trace, const tkt_fold *fold)
 {
     tkt_node_device *nodes = tkt_alloc_zeroed(fold->count * sizeof *nodes);
@@ -25,7 +21,7 @@ tkt_node_device *tkt_node_device_of(const takt_trace *trace, const tkt_fold *fol
     for (size_t i = 0; i < trace->node_activities.count; i++) {
         const tkt_node_activity *activity = &trace->node_activities.items[i];
         uint32_t node = activity->node < fold->count ? activity->node : 0;
-        while (node != 0 && is_call(trace, &fold->items[node]))
+        while (node != 0 && tkt_site_is_call(trace, fold->items[node].site))
             node = fold->items[node].parent;
         nodes[node].self_ns += activity->stats.total_ns;
     }
@@ -33,7 +29,7 @@ tkt_node_device *tkt_node_device_of(const takt_trace *trace, const tkt_fold *fol
         nodes[i].total_ns += nodes[i].self_ns;
         if (i > 0)
             nodes[fold->items[i].parent].total_ns += nodes[i].total_ns;
-        if (i > 0 && is_call(trace, &fold->items[i]))
+        if (i > 0 && tkt_site_is_call(trace, fold->items[i].site))
             nodes[i].total_ns = 0;
     }
     return nodes;

@@ -448,6 +448,14 @@ void tkt_gaps_fini(tkt_gaps *gaps)
     *gaps = (tkt_gaps){0};
 }
 
+const tkt_idle *tkt_idle_of(const tkt_gaps *gaps, uint32_t label)
+{
+    for (size_t i = 0; i < gaps->idles.count; i++)
+        if (gaps->idles.items[i].is_device && gaps->idles.items[i].device == label)
+            return &gaps->idles.items[i];
+    return NULL;
+}
+
 /* ---- Once for a trace ------------------------------------------------------------------------ */
 
 static void destroy(void *gaps)

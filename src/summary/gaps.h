@@ -106,6 +106,9 @@ typedef struct tkt_gaps {
  * thread. TAKT_NO_SPANS, TAKT_NO_MEMORY. */
 takt_status tkt_trace_gaps(const takt_trace *trace, const tkt_gaps **out);
 
+/* The row of a device's string. NULL: the device has no activities. */
+const tkt_idle *tkt_idle_of(const tkt_gaps *gaps, uint32_t label);
+
 /* A gap or an edge, reported during the pass. */
 typedef struct tkt_idle_time {
     const tkt_idle *idle; /* its stream or device; not complete yet */

@@ -8,16 +8,11 @@
 
 #include <string.h>
 
-static uint64_t step_ns(const tkt_step *step)
-{
-    return step->end_ns - step->begin_ns;
-}
-
 static uint64_t longest_ns(const takt_trace *trace)
 {
     uint64_t longest = 0;
     for (size_t i = 0; i < trace->steps.count; i++) {
-        uint64_t duration_ns = step_ns(&trace->steps.items[i]);
+        uint64_t duration_ns = tkt_step_ns(&trace->steps.items[i]);
         longest = duration_ns > longest ? duration_ns : longest;
     }
     return longest;
@@ -34,7 +29,7 @@ static void count_bytes(const takt_trace *trace, uint32_t shift, wanted_rank wan
     memset(wanted[0].counts, 0, sizeof wanted[0].counts);
     memset(wanted[1].counts, 0, sizeof wanted[1].counts);
     for (size_t i = 0; i < trace->steps.count; i++) {
-        uint64_t duration_ns = step_ns(&trace->steps.items[i]);
+        uint64_t duration_ns = tkt_step_ns(&trace->steps.items[i]);
         for (int k = 0; k < 2; k++)
             wanted[k].counts[duration_ns >> shift & 0xFF] +=
                 (duration_ns ^ wanted[k].ns) >> shift >> 8 == 0;
@@ -65,7 +60,7 @@ static uint64_t step_before(const takt_trace *trace, uint64_t rank, uint64_t nex
 {
     uint64_t shorter = 0, longest = 0;
     for (size_t i = 0; i < trace->steps.count; i++) {
-        uint64_t duration_ns = step_ns(&trace->steps.items[i]);
+        uint64_t duration_ns = tkt_step_ns(&trace->steps.items[i]);
         shorter += duration_ns < next_ns;
         if (duration_ns < next_ns && duration_ns > longest)
             longest = duration_ns;
@@ -107,7 +102,7 @@ tkt_step_figures tkt_steps_recorded(const takt_trace *trace)
     tkt_stats stats;
     tkt_stats_init(&stats);
     for (size_t i = 0; i < count; i++)
-        tkt_stats_add(&stats, step_ns(&trace->steps.items[i]));
+        tkt_stats_add(&stats, tkt_step_ns(&trace->steps.items[i]));
     add_rates(trace, &stats, &figures);
     add_exact(trace, &figures);
     return figures;

@@ -4,6 +4,11 @@
 
 #include "trace/model.h"
 
+static inline uint64_t tkt_step_ns(const tkt_step *step)
+{
+    return step->end_ns - step->begin_ns;
+}
+
 typedef struct tkt_step_figures {
     uint64_t count; /* 0: all other fields are 0 too */
     uint64_t mean_ns;
