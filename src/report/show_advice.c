@@ -309,26 +309,23 @@ static void add_row(tkt_document *document, tkt_table *table, const tkt_advice *
 
 /* ======== The headline ======== */
 
-/* "The bottleneck is cuda:0, busy for 95.00% of the wall time: kernel pairs takes 60.00% of that."
- */
-static void head_device(tkt_document *document, const tkt_advice_basis *basis,
-                        const tkt_device_use *use)
+/* "The bottleneck is cuda:0, busy for 95.00% of the wall time: kernel pairs takes 60.00%." That is
+ * a share of the time of all work of the device. */
+static void head_device(tkt_document *document, const tkt_device_use *use)
 {
     char name[TKT_NAME_SIZE], busy[TKT_VALUE_SIZE], share[TKT_VALUE_SIZE];
-    const tkt_named *top = NULL;
-    for (size_t i = 0; i < basis->kernels->count; i++)
-        if (!top || basis->kernels->items[i].stats.total_ns > top->stats.total_ns)
-            top = &basis->kernels->items[i];
-    uint64_t wall_ns = tkt_wall_ns(&document->trace->facts);
+    const takt_trace *trace = document->trace;
+    uint32_t top;
+    uint64_t top_ns, wall_ns = tkt_wall_ns(&trace->facts);
+    if (tkt_top_kernel(trace, use->device, &top, &top_ns) != TAKT_OK)
+        document->status = TAKT_NO_MEMORY;
     tkt_value_text(busy, TKT_CELL_SHARE, (tkt_cell){.d = tkt_share(use->busy_ns, wall_ns)});
-    tkt_text_name(name, top ? tkt_trace_text(document->trace, top->name) : "");
-    tkt_value_text(
-        share, TKT_CELL_SHARE,
-        (tkt_cell){.d = tkt_share(top ? top->stats.total_ns : 0, basis->uses->total_ns)});
+    tkt_text_name(name, tkt_trace_text(trace, top));
+    tkt_value_text(share, TKT_CELL_SHARE, (tkt_cell){.d = tkt_share(top_ns, use->total_ns)});
     tkt_document_set_headline(document,
                               "The bottleneck is %s, busy for %s of the wall time%s%s%s%s.",
-                              tkt_trace_text(document->trace, use->device), busy, top ? ": " : "",
-                              name, top ? " takes " : "", top ? share : "");
+                              tkt_trace_text(trace, use->device), busy, top ? ": " : "", name,
+                              top ? " takes " : "", top ? share : "");
 }
 
 /* True if some scope takes longer than the hottest works: it waits. */
@@ -401,7 +398,7 @@ static void set_headline(tkt_document *document, const tkt_advice_basis *basis,
         tkt_document_set_headline(document, "The bottleneck is step %llu: %s of %s.", w.step,
                                   w.lasted, wall);
     } else if (use && tkt_share(use->busy_ns, wall_ns) >= BUSY_SHARE) {
-        head_device(document, basis, use);
+        head_device(document, use);
     } else if (hottest.scope && basis->scopes->self_ns > 0 &&
                !tkt_scopes_mix_times(document->trace)) {
         bool is_known = use && use->busy_ns > 0 && tkt_device_idle_is_known(document->trace);

@@ -259,6 +259,26 @@ takt_status tkt_kernels_of(const takt_trace *trace, tkt_kernel_key key, tkt_name
     return status;
 }
 
+takt_status tkt_top_kernel(const takt_trace *trace, uint32_t device, uint32_t *name,
+                           uint64_t *total_ns)
+{
+    uint64_t *sums = tkt_alloc_zeroed(trace->strings.count * sizeof *sums);
+    *name = 0;
+    *total_ns = 0;
+    for (size_t i = 0; sums && i < trace->node_activities.count; i++) {
+        const tkt_node_activity *sum = &trace->node_activities.items[i];
+        if (sum->device != device || !(sum->filter & KERNELS))
+            continue;
+        sums[sum->name] += sum->stats.total_ns;
+        if (sums[sum->name] <= *total_ns)
+            continue;
+        *name = sum->name;
+        *total_ns = sums[sum->name];
+    }
+    tkt_free(sums);
+    return sums ? TAKT_OK : TAKT_NO_MEMORY;
+}
+
 /* ======== Names of kernels ======== */
 
 /* Libraries name kernels after their function, and Nsight Compute selects kernels by name. Names

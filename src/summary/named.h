@@ -51,6 +51,11 @@ typedef enum tkt_kernel_key {
  * TAKT_NO_MEMORY. */
 takt_status tkt_kernels_of(const takt_trace *trace, tkt_kernel_key key, tkt_named_list *out);
 
+/* Finds the kernel, by name, with the most time on the device with this string. *name is 0 if none
+ * ran there. Call tkt_trace_fold() first. TAKT_NO_MEMORY. */
+takt_status tkt_top_kernel(const takt_trace *trace, uint32_t device, uint32_t *name,
+                           uint64_t *total_ns);
+
 /* Fills `out` with the calls into devices' libraries, from the folded form. The first error is
  * known only if spans are kept. TAKT_NO_MEMORY. */
 takt_status tkt_calls_of(const takt_trace *trace, tkt_named_list *out);

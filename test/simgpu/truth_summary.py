@@ -84,11 +84,13 @@ def headline(cycle, scopes, devices):
         more = f", and {hot} takes {share_text(share)} of the self CPU time" if share >= 0.25 else ""
         return (f"The bottleneck is the host: {busiest} was busy for only {share_text(busy)} of the "
                 f"wall time{more}.")
-    kernels = cycle.by(lambda work: work.name)
-    top = max((name for name in kernels if kernels[name][0].kind() not in ("memcpy", "memset")),
-              key=lambda name: took(kernels[name]))
+    groups = cycle.by(lambda work: (work.device, work.name))
+    kernels = {name: works for (device, name), works in groups.items()
+               if device == busiest and works[0].kind() not in ("memcpy", "memset")}
+    works = [work for work in cycle.works if work.device == busiest]
+    top = max(kernels, key=lambda name: took(kernels[name]))
     return (f"The bottleneck is {busiest}, busy for {share_text(busy)} of the wall time: {top} takes "
-            f"{share_text(took(kernels[top]) / took(cycle.works))}.")
+            f"{share_text(took(kernels[top]) / took(works))}.")
 
 
 def host_advice(cycle, scopes):

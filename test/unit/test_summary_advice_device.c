@@ -237,6 +237,29 @@ TEST(low_occupancy_is_told)
     takt_trace_release(trace);
 }
 
+/* cuda:0 has more work in all, but gamma on cuda:1 takes longest. */
+TEST(the_headline_names_a_kernel_of_its_device)
+{
+    takt_trace *trace = build_even(1000000);
+    static const struct {
+        const char *device, *name;
+        uint64_t begin_ns, end_ns;
+    } works[] = {{"cuda:0", "kernel alpha", 1000000, 1300000},
+                 {"cuda:0", "kernel beta", 1300000, 1700000},
+                 {"cuda:0", "kernel alpha", 1700000, 1950000},
+                 {"cuda:1", "kernel gamma", 1000000, 1900000}};
+    for (size_t i = 0; i < sizeof works / sizeof *works; i++)
+        build_activity(trace, works[i].device, works[i].name, TAKT_TIMING_KERNEL, works[i].begin_ns,
+                       works[i].end_ns, TKT_NO_TRACK, TKT_NO_SPAN);
+    build_end(trace);
+    json_t *json = report_json(trace, "summary", NULL);
+    assert_text(json, "headline",
+                "The bottleneck is cuda:0, busy for 95.00% of the wall time: kernel alpha takes "
+                "57.89%.");
+    json_decref(json);
+    takt_trace_release(trace);
+}
+
 TEST(what_has_most_at_stake_comes_first)
 {
     takt_trace *trace = build_late(1700000);
