@@ -24,8 +24,9 @@ struct tkt_advised_site {
     uint64_t sum_ns;
     uint64_t least_calls;
     uint64_t most_calls;
-    bool waits;  /* by its name: nobody works in it */
-    uint64_t ns; /* on the thread being added, as are its calls */
+    bool waits;        /* by its name: nobody works in it */
+    uint64_t ns;       /* on the thread being added, as are the next two */
+    uint64_t until_ns; /* when its latest outermost span ended */
     uint64_t calls;
 };
 
@@ -58,25 +59,26 @@ static void add_site(tkt_advised_site *site, uint32_t track)
     if (site->threads == 0 || site->calls < site->least_calls)
         site->least_calls = site->calls;
     site->threads++;
-    site->ns = site->calls = 0;
+    site->ns = site->until_ns = site->calls = 0;
 }
 
 static void add_track(const tkt_advising *a, uint32_t number)
 {
-    const takt_trace *trace = a->trace;
-    const tkt_spans *spans = &trace->tracks.items[number].spans;
+    const tkt_spans *spans = &a->trace->tracks.items[number].spans;
     for (size_t i = 0; i < spans->count; i++) {
         const tkt_span *span = &spans->items[i];
-        uint32_t named = a->named[tkt_span_site(span)];
-        tkt_advised_site *site = &a->sites[named];
-        site->calls++;
-        if (span->parent == TKT_NO_SPAN ||
-            a->named[tkt_span_site(&spans->items[span->parent])] != named)
-            site->ns += span->end_ns - span->begin_ns;
+        tkt_advised_site *site = &a->sites[a->named[tkt_span_site(span)]];
+        site->calls += !tkt_span_is_call(span);
+        if (span->begin_ns < site->until_ns)
+            continue;
+        site->until_ns = span->end_ns;
+        site->ns += span->end_ns - span->begin_ns;
     }
-    for (uint32_t i = 1; i < trace->sites.count; i++)
-        if (a->sites[i].calls > 0 && !tkt_site_is_call(trace, i))
-            add_site(&a->sites[i], number);
+    for (size_t i = 0; i < spans->count; i++) { /* visiting all would cost threads times sites */
+        tkt_advised_site *site = &a->sites[a->named[tkt_span_site(&spans->items[i])]];
+        if (site != a->sites && site->calls > 0) /* the first one has no name */
+            add_site(site, number);
+    }
 }
 
 /* Computed once. NULL: with one thread only, or without memory. */

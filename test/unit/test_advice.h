@@ -61,6 +61,13 @@ UNUSED static void assert_said(const takt_trace *trace, size_t count, const char
     json_decref(json);
 }
 
+UNUSED static void assert_headline(const takt_trace *trace, const char *sentence)
+{
+    json_t *json = report_json(trace, "summary", NULL);
+    assert_text(json, "headline", sentence);
+    json_decref(json);
+}
+
 /* 1 ms of wall time: `covered_ns` of it in five equal scopes. */
 UNUSED static takt_trace *build_even(uint64_t covered_ns)
 {

@@ -37,13 +37,6 @@ TEST(a_recording_of_no_duration_gets_no_advice)
     takt_trace_release(trace);
 }
 
-static void assert_headline(const takt_trace *trace, const char *sentence)
-{
-    json_t *json = report_json(trace, "summary", NULL);
-    assert_text(json, "headline", sentence);
-    json_decref(json);
-}
-
 /* The first row of the table says the same, so it is no advice. */
 TEST(the_hottest_scope_is_the_headline)
 {

@@ -252,11 +252,8 @@ TEST(the_headline_names_a_kernel_of_its_device)
         build_activity(trace, works[i].device, works[i].name, TAKT_TIMING_KERNEL, works[i].begin_ns,
                        works[i].end_ns, TKT_NO_TRACK, TKT_NO_SPAN);
     build_end(trace);
-    json_t *json = report_json(trace, "summary", NULL);
-    assert_text(json, "headline",
-                "The bottleneck is cuda:0, busy for 95.00% of the wall time: kernel alpha takes "
-                "57.89%.");
-    json_decref(json);
+    assert_headline(trace, "The bottleneck is cuda:0, busy for 95.00% of the wall time: kernel "
+                           "alpha takes 57.89%.");
     takt_trace_release(trace);
 }
 
