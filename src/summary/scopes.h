@@ -20,8 +20,9 @@ typedef struct tkt_scope_total {
     uint64_t    max_ns;
     double      flops; /* declared work */
     double      bytes;
-    uint32_t    track; /* by arguments: this call's track; its arguments start at
-                        * args.items[first_arg] */
+    uint32_t track; /* by arguments: this call's track; its arguments start at
+                     * args.items[first_arg]. By name: of one of `threads` (in a summary, its
+                     * number in the list) */
     uint32_t    first_arg;
     uint32_t    arg_count;
     uint32_t    kind;           /* tkt_scope_kind */
@@ -43,6 +44,8 @@ typedef struct tkt_scope_total {
     uint64_t    thread_sum_ns;
     uint64_t main_ns;    /* total time on the main thread */
     uint32_t    threads; /* number of threads that called it */
+    uint64_t others_ns;  /* if one thread waits in it, by its name: what other threads worked
+                          * meanwhile; 0 from tkt_scopes_by_name() */
 } tkt_scope_total;
 
 typedef struct tkt_scopes {

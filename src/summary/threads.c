@@ -210,7 +210,7 @@ typedef struct share {
     bool has_calls;
 } share;
 
-static void add_share(tkt_scope_total *total, const share *of_thread, bool is_main)
+static void add_share(tkt_scope_total *total, const share *of_thread, uint32_t track, bool is_main)
 {
     uint64_t ns = of_thread->ns;
     if (!of_thread->has_calls)
@@ -220,13 +220,14 @@ static void add_share(tkt_scope_total *total, const share *of_thread, bool is_ma
     total->thread_max_ns = ns > total->thread_max_ns ? ns : total->thread_max_ns;
     total->thread_sum_ns += ns;
     total->main_ns += is_main ? ns : 0;
+    total->track = track;
     total->threads++;
 }
 
-static void add_shares(tkt_scopes *scopes, const share *shares, bool is_main)
+static void add_shares(tkt_scopes *scopes, const share *shares, uint32_t track, bool is_main)
 {
     for (size_t group = 0; group < scopes->count; group++)
-        add_share(&scopes->items[group], &shares[group], is_main);
+        add_share(&scopes->items[group], &shares[group], track, is_main);
 }
 
 /* Sets groups[n] to the group of node n, or to TKT_NO_GROUP inside another node of the group. */
@@ -269,7 +270,7 @@ static takt_status spread_folded(const takt_trace *trace, const uint32_t *of_sit
     size_t part = 0;
     if (groups && calls)
         find_outermost(trace, of_site, groups);
-    for (size_t i = 0; groups && calls && i < fold->threads.count; i++) {
+    for (uint32_t i = 0; groups && calls && i < fold->threads.count; i++) {
         memset(shares, 0, scopes->count * sizeof *shares);
         for (; part < fold->threads.items[i].end; part++) {
             const tkt_thread_node *from = &fold->parts.items[part];
@@ -277,7 +278,7 @@ static takt_status spread_folded(const takt_trace *trace, const uint32_t *of_sit
             if (group != TKT_NO_GROUP)
                 shares[group] = (share){shares[group].ns + from->total_ns, 0, true};
         }
-        add_shares(scopes, shares, fold->threads.items[i].thread_id == trace->facts.process_id);
+        add_shares(scopes, shares, i, fold->threads.items[i].thread_id == trace->facts.process_id);
     }
     if (groups && calls)
         leave_out_partial(fold, groups, calls, scopes);
@@ -296,7 +297,7 @@ takt_status tkt_threads_spread(const takt_trace *trace, const uint32_t *of_site,
     bool are_folded = tkt_trace_prefers_lists(trace);
     if (are_folded)
         status = spread_folded(trace, of_site, shares, scopes);
-    for (size_t i = 0; i < trace->tracks.count && !are_folded; i++) {
+    for (uint32_t i = 0; i < trace->tracks.count && !are_folded; i++) {
         const tkt_track *track = &trace->tracks.items[i];
         if (track->kind != TAKT_TRACK_THREAD)
             continue;
@@ -309,7 +310,7 @@ takt_status tkt_threads_spread(const takt_trace *trace, const uint32_t *of_site,
             shares[group] =
                 (share){shares[group].ns + span->end_ns - span->begin_ns, span->end_ns, true};
         }
-        add_shares(scopes, shares, track->thread_id == trace->facts.process_id);
+        add_shares(scopes, shares, i, track->thread_id == trace->facts.process_id);
     }
     tkt_free(shares);
     return status;

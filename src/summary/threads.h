@@ -46,7 +46,7 @@ const char *tkt_thread_label(char out[TKT_THREAD_LABEL], const takt_trace *trace
 bool tkt_scope_waits(const char *name);
 
 /* True for such a scope if threads of a pool wait in it for work or for each other, or one thread
- * for them (waits.c). Without memory, false. */
+ * for them (waits.c). Needs others_ns. */
 bool tkt_scope_waits_for_threads(const takt_trace *trace, const tkt_scope_total *scope);
 
 /* TAKT_NO_SPANS: a summary that does not know its threads. TAKT_NO_MEMORY. */
@@ -61,5 +61,9 @@ takt_status tkt_regions_of(const takt_trace *trace, uint32_t main, tkt_threads *
  * site s in `scopes`, or TKT_NO_GROUP. TAKT_NO_MEMORY. */
 takt_status tkt_threads_spread(const takt_trace *trace, const uint32_t *of_site,
                                tkt_scopes *scopes);
+
+/* Sets others_ns of each of `scopes`, behind tkt_threads_spread() (waits.c). TAKT_NO_MEMORY. */
+takt_status tkt_scopes_add_waits(const takt_trace *trace, const uint32_t *of_site,
+                                 tkt_scopes *scopes);
 
 #endif

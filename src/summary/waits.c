@@ -1,7 +1,11 @@
 /* Scopes in which threads only wait for each other. They are known by name: a scope "waits" if its
  * name says so. A single thread that waits for something else, such as a disk, may well be the
- * bottleneck, so what the other threads did meanwhile decides. */
+ * bottleneck, so what the other threads did meanwhile decides. A program may have thousands of such
+ * scopes and threads: a single pass over the ends of all works and waits, in order of time, adds up
+ * what threads have worked, and a scope gets the difference between the ends of its waits. */
 #include "summary/threads.h"
+
+#include "trace/order.h"
 
 #include <ctype.h>
 #include <string.h>
@@ -22,112 +26,120 @@ bool tkt_scope_waits(const char *name)
            has_word(name, "sleep");
 }
 
-static const char *name_of(const takt_trace *trace, const tkt_span *span)
-{
-    return tkt_trace_text(trace, tkt_span_name(trace, span));
-}
-
 /* ---- Of a trace with spans ------------------------------------------------------------------- */
 
-static bool has_scope(const takt_trace *trace, const tkt_track *track, const char *name)
+/* An end of a span: of work, or of a wait. */
+typedef struct edge {
+    uint64_t time_ns;
+    uint32_t scope; /* in which a thread waits; TKT_NO_GROUP: work */
+    int32_t sign;   /* of work: 1 for its begin, -1 for its end; of waits the reverse */
+} edge;
+
+/* A scope. */
+typedef struct wait {
+    uint64_t until_ns; /* when its latest outermost span ended; UINT64_MAX: of several threads */
+    bool waits;        /* by its name */
+} wait;
+
+typedef struct waiting {
+    const takt_trace *trace;
+    const uint32_t *of_site;
+    tkt_scopes *scopes;
+    wait *waits; /* by scope */
+    TKT_ARRAY_OF(edge) edges;
+} waiting;
+
+static bool add_edge(waiting *w, uint64_t time_ns, uint32_t scope, int32_t sign)
 {
-    for (size_t i = 0; track->kind == TAKT_TRACK_THREAD && i < track->spans.count; i++)
-        if (name_of(trace, &track->spans.items[i]) == name)
-            return true;
-    return false;
+    edge *added = TKT_ARRAY_ADD(&w->edges);
+    if (added)
+        *added = (edge){time_ns, scope, sign};
+    return added != NULL;
 }
 
-static bool is_work(const takt_trace *trace, const tkt_span *span)
+static bool add_track(waiting *w, const tkt_track *track)
 {
-    return span->parent == TKT_NO_SPAN && !tkt_span_is_call(span) &&
-           !tkt_scope_waits(name_of(trace, span));
-}
-
-static uint64_t overlap_ns(const tkt_span *a, const tkt_span *b)
-{
-    uint64_t begin = a->begin_ns > b->begin_ns ? a->begin_ns : b->begin_ns;
-    uint64_t end = a->end_ns < b->end_ns ? a->end_ns : b->end_ns;
-    return end > begin ? end - begin : 0;
-}
-
-/* The time that `worker` worked while `waiter` was in the scope. */
-static uint64_t worked_ns(const takt_trace *trace, const tkt_track *worker,
-                          const tkt_track *waiter, const char *name)
-{
-    const tkt_spans *works = &worker->spans, *waits = &waiter->spans;
-    uint64_t sum_ns = 0;
-    size_t first = 0; /* waits before this one are over */
-    for (size_t i = 0; i < works->count; i++) {
-        const tkt_span *work = &works->items[i];
-        if (!is_work(trace, work))
+    bool has_memory = true, is_in_work = false;
+    for (size_t i = 0; has_memory && i < track->spans.count; i++) {
+        const tkt_span *span = &track->spans.items[i];
+        uint32_t scope = w->of_site[tkt_span_site(span)];
+        wait *at = scope != TKT_NO_GROUP && w->waits[scope].waits ? &w->waits[scope] : NULL;
+        bool is_work = !at && span->parent == TKT_NO_SPAN && !tkt_span_is_call(span);
+        if (span->parent == TKT_NO_SPAN)
+            is_in_work = is_work;
+        if (is_work)
+            scope = TKT_NO_GROUP;
+        else if (!at || span->begin_ns < at->until_ns)
             continue;
-        while (first < waits->count && (name_of(trace, &waits->items[first]) != name ||
-                                        waits->items[first].end_ns <= work->begin_ns))
-            first++;
-        for (size_t k = first; k < waits->count && waits->items[k].begin_ns < work->end_ns; k++)
-            if (name_of(trace, &waits->items[k]) == name)
-                sum_ns += overlap_ns(work, &waits->items[k]);
+        else
+            at->until_ns = span->end_ns;
+        if (at && is_in_work) /* of this thread: does not count */
+            w->scopes->items[scope].others_ns -= span->end_ns - span->begin_ns;
+        has_memory = add_edge(w, span->begin_ns, scope, at ? -1 : 1) &&
+                     add_edge(w, span->end_ns, scope, at ? 1 : -1);
     }
-    return sum_ns;
+    return has_memory;
 }
 
-static bool is_wait_among_spans(const takt_trace *trace, const tkt_scope_total *scope)
+static takt_status add_among_spans(waiting *w)
 {
-    const tkt_track *waiter = NULL;
-    uint64_t sum_ns = 0;
-    for (size_t i = 0; i < trace->tracks.count; i++) {
-        const tkt_track *track = &trace->tracks.items[i];
-        if (!has_scope(trace, track, scope->name))
-            continue;
-        if (waiter)
-            return true;
-        waiter = track;
+    uint64_t working = 0, worked_ns = 0, time_ns = 0;
+    bool has_memory = true;
+    for (size_t i = 0; has_memory && i < w->trace->tracks.count; i++)
+        if (w->trace->tracks.items[i].kind == TAKT_TRACK_THREAD)
+            has_memory = add_track(w, &w->trace->tracks.items[i]);
+    has_memory = has_memory && tkt_order_by_time(TKT_ORDER_ITEMS(&w->edges, 0)) == TAKT_OK;
+    for (size_t i = 0; has_memory && i < w->edges.count; i++) {
+        const edge *at = &w->edges.items[i];
+        worked_ns += working * (at->time_ns - time_ns);
+        time_ns = at->time_ns;
+        if (at->scope == TKT_NO_GROUP)
+            working += (uint64_t)at->sign;
+        else
+            w->scopes->items[at->scope].others_ns += (uint64_t)at->sign * worked_ns;
     }
-    for (size_t i = 0; waiter && i < trace->tracks.count; i++) {
-        const tkt_track *track = &trace->tracks.items[i];
-        if (track->kind == TAKT_TRACK_THREAD && track != waiter)
-            sum_ns += worked_ns(trace, track, waiter, scope->name);
-    }
-    return sum_ns > 0 && sum_ns >= scope->total_ns / 2;
+    TKT_ARRAY_FREE(&w->edges);
+    return has_memory ? TAKT_OK : TAKT_NO_MEMORY;
 }
 
 /* ---- Of a summary ---------------------------------------------------------------------------- */
 
-/* The number of threads that were in the scope, and the id of one of them. */
-static size_t count_waiters(const takt_trace *trace, const char *name, uint32_t *id)
-{
-    const tkt_fold *fold = &trace->fold;
-    size_t count = 0, part = 0;
-    for (size_t i = 0; i < fold->threads.count; i++) {
-        bool is_in = false;
-        for (; part < fold->threads.items[i].end; part++) {
-            uint32_t site = fold->items[fold->parts.items[part].node].site;
-            is_in |= tkt_trace_text(trace, trace->sites.items[site].name) == name;
-        }
-        count += is_in;
-        *id = is_in ? fold->threads.items[i].thread_id : *id;
-    }
-    return count;
-}
-
 /* Nobody knows when threads worked, so all that they worked counts. */
-static bool is_wait_in_summary(const takt_trace *trace, const tkt_scope_total *scope)
+static takt_status add_in_summary(waiting *w)
 {
     tkt_threads threads = {0};
-    uint32_t waiter = 0;
-    uint64_t sum_ns = 0;
-    size_t waiters = count_waiters(trace, scope->name, &waiter);
-    takt_status status = waiters == 1 ? tkt_threads_of(trace, &threads) : TAKT_NO_SPANS;
-    for (size_t i = 0; status == TAKT_OK && i < threads.count; i++)
-        if (threads.items[i].thread_id != waiter)
-            sum_ns += threads.items[i].scope_ns - threads.items[i].wait_ns;
+    takt_status status = tkt_threads_of(w->trace, &threads);
+    for (size_t i = 0; i < w->scopes->count; i++) {
+        tkt_scope_total *scope = &w->scopes->items[i];
+        for (size_t k = 0; w->waits[i].waits && k < threads.count; k++)
+            if (threads.items[k].number != scope->track)
+                scope->others_ns += threads.items[k].scope_ns - threads.items[k].wait_ns;
+    }
     tkt_threads_fini(&threads);
-    return waiters > 1 || (sum_ns > 0 && sum_ns >= scope->total_ns / 2);
+    return status;
+}
+
+takt_status tkt_scopes_add_waits(const takt_trace *trace, const uint32_t *of_site,
+                                 tkt_scopes *scopes)
+{
+    waiting w = {.trace = trace, .of_site = of_site, .scopes = scopes};
+    takt_status status = TAKT_OK;
+    bool is_any_alone = false;
+    w.waits = tkt_alloc_zeroed((scopes->count + 1) * sizeof *w.waits);
+    for (size_t i = 0; w.waits && i < scopes->count; i++) {
+        w.waits[i].waits = tkt_scope_waits(scopes->items[i].name);
+        w.waits[i].until_ns = scopes->items[i].threads == 1 ? 0 : UINT64_MAX;
+        is_any_alone |= w.waits[i].waits && scopes->items[i].threads == 1;
+    }
+    if (is_any_alone)
+        status = (tkt_trace_prefers_lists(trace) ? add_in_summary : add_among_spans)(&w);
+    tkt_free(w.waits);
+    return w.waits ? status : TAKT_NO_MEMORY;
 }
 
 bool tkt_scope_waits_for_threads(const takt_trace *trace, const tkt_scope_total *scope)
 {
-    return tkt_scope_waits(scope->name) &&
-           (tkt_trace_prefers_lists(trace) ? is_wait_in_summary : is_wait_among_spans)(trace,
-                                                                                       scope);
+    bool has_unlisted = scope->threads == 0 && trace->losses[TAKT_LOSS_MORE_THREADS] > 0;
+    bool is_for_others = scope->others_ns > 0 && scope->others_ns >= scope->total_ns / 2;
+    return tkt_scope_waits(scope->name) && (scope->threads > 1 || has_unlisted || is_for_others);
 }
