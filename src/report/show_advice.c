@@ -146,31 +146,33 @@ static bool word_steps(char out[SENTENCE], const wording *w)
     }
 }
 
+static void word_idle(char out[SENTENCE], const wording *w)
+{
+    char why[SENTENCE / 2] = "";
+    if (w->advice->kind == TKT_ADVICE_SYNC)
+        snprintf(why, sizeof why,
+                 ", because the host waited %llu times while %llu activities ran: wait once a step",
+                 w->count, w->others);
+    else if (w->advice->kind == TKT_ADVICE_LAUNCH)
+        snprintf(why, sizeof why,
+                 ", because %llu of %llu launches came too late one by one: put more work into "
+                 "each kernel, or use a CUDA graph",
+                 w->count, w->others);
+    else if (w->others > 0)
+        snprintf(why, sizeof why, "; for %s of it the host was %s%s: %s", w->other,
+                 w->advice->name ? "in " : "outside of scopes", w->name,
+                 w->advice->name ? "launch kernels before that work, or move it to the device"
+                                 : "add scopes to see why");
+    SAY("%s was idle for %s of the wall time, %s%s.", w->device, w->share, w->time, why);
+}
+
 static bool word_device(char out[SENTENCE], const wording *w)
 {
     switch (w->advice->kind) {
     case TKT_ADVICE_SYNC:
-        SAY("%s was idle for %s of the wall time, %s, because the host waited %llu times while "
-            "%llu "
-            "activities ran: wait once a step.",
-            w->device, w->share, w->time, w->count, w->others);
-        return true;
     case TKT_ADVICE_LAUNCH:
-        SAY("%s was idle for %s of the wall time, %s, because %llu of %llu launches came too late "
-            "one by one: put more work into each kernel, or use a CUDA graph.",
-            w->device, w->share, w->time, w->count, w->others);
-        return true;
     case TKT_ADVICE_IDLE:
-        if (w->others == 0)
-            SAY("%s was idle for %s of the wall time, %s.", w->device, w->share, w->time);
-        else if (w->advice->name)
-            SAY("%s was idle for %s of the wall time, %s; for %s of it the host was in %s: launch "
-                "kernels before that work, or move it to the device.",
-                w->device, w->share, w->time, w->other, w->name);
-        else
-            SAY("%s was idle for %s of the wall time, %s; for %s of it the host was outside of "
-                "scopes: add scopes to see why.",
-                w->device, w->share, w->time, w->other);
+        word_idle(out, w);
         return true;
     case TKT_ADVICE_COPIES:
         SAY("%s ran no kernel for %s of the wall time, %s, while it copied: %llu cop%s, %s. Run "
