@@ -223,7 +223,6 @@ takt_status tkt_advice_of(const takt_trace *trace, const tkt_advice_basis *basis
     *count = tkt_advice_is_possible(trace) ? add_advice(&a, out) : 0;
     *count += add_losses(trace, &out[*count]);
     tkt_free(a.slow_busy_ns);
-    tkt_free(a.sites);
     tkt_free(a.named);
     return a.is_short ? TAKT_NO_MEMORY : TAKT_OK;
 }

@@ -109,8 +109,6 @@ static inline uint64_t tkt_working_ns(const tkt_scope_total *scope)
 
 /* For the files advice_*.c. */
 
-typedef struct tkt_advised_site tkt_advised_site; /* see advice_threads.c */
-
 /* What rules know. A rule that explains an interval takes it away from the rules after it. */
 typedef struct tkt_advising {
     const takt_trace       *trace;
@@ -121,7 +119,6 @@ typedef struct tkt_advising {
     uint64_t allocating_ns; /* a thread was in calls that allocate, within steps */
     uint64_t *slow_busy_ns; /* of each of the uses, in the slow step; NULL: not computed */
     uint32_t *named;        /* by site: the first with the same name, of calls or of scopes */
-    tkt_advised_site *sites; /* all sites, over threads; NULL: not computed */
     bool     is_short;      /* memory ran out */
 } tkt_advising;
 

@@ -144,16 +144,7 @@ static bool add_main(partition *p)
 
 /* ---- Threads that follow each other ---------------------------------------------------------- */
 
-typedef struct worker {
-    uint64_t begin_ns; /* of its first scope */
-    uint64_t end_ns;   /* of its last outermost one */
-    uint32_t track;
-    uint32_t place; /* workers of one place follow each other */
-} worker;
-
-typedef TKT_ARRAY_OF(worker) worker_list;
-
-static uint64_t end_of(const tkt_spans *spans)
+uint64_t tkt_spans_end(const tkt_spans *spans)
 {
     size_t last = spans->count - 1;
     while (spans->items[last].parent != TKT_NO_SPAN)
@@ -161,29 +152,30 @@ static uint64_t end_of(const tkt_spans *spans)
     return spans->items[last].end_ns;
 }
 
-static bool list_workers(const partition *p, worker_list *out)
+static bool list_workers(const takt_trace *trace, tkt_workers *out)
 {
-    for (uint32_t i = 0; i < p->trace->tracks.count; i++) {
-        const tkt_track *track = &p->trace->tracks.items[i];
-        if (track->kind != TAKT_TRACK_THREAD || track == p->main || track->spans.count == 0)
+    uint32_t main = tkt_main_track(trace);
+    for (uint32_t i = 0; i < trace->tracks.count; i++) {
+        const tkt_track *track = &trace->tracks.items[i];
+        if (track->kind != TAKT_TRACK_THREAD || i == main || track->spans.count == 0)
             continue;
-        worker *added = TKT_ARRAY_ADD(out);
+        tkt_worker *added = TKT_ARRAY_ADD(out);
         if (!added)
             return false;
-        *added = (worker){track->spans.items[0].begin_ns, end_of(&track->spans), i, 0};
+        *added = (tkt_worker){track->spans.items[0].begin_ns, tkt_spans_end(&track->spans), i, 0};
     }
-    return tkt_order_by_time(TKT_ORDER_ITEMS(out, offsetof(worker, end_ns))) == TAKT_OK;
+    return tkt_order_by_time(TKT_ORDER_ITEMS(out, offsetof(tkt_worker, end_ns))) == TAKT_OK;
 }
 
 /* Gives each worker the first free place: the first thread of each step then has the same. If that
  * makes them few times fewer, they are not made anew, and each has its own. */
-static bool find_places(worker_list *workers)
+static bool find_places(tkt_workers *workers)
 {
     tkt_heap busy = {0}, vacant = {0}; /* by end; by number */
     size_t places = 0;
     bool has_memory = true;
     for (size_t i = 0; i < workers->count && has_memory; i++) {
-        worker *w = &workers->items[i];
+        tkt_worker *w = &workers->items[i];
         while (has_memory && busy.count && busy.items[0].key <= w->begin_ns) {
             uint32_t place = tkt_heap_take(&busy).value;
             has_memory = tkt_heap_add(&vacant, place, place);
@@ -200,16 +192,22 @@ static bool find_places(worker_list *workers)
 
 static int by_place(const void *a, const void *b)
 {
-    const worker *x = a, *y = b;
+    const tkt_worker *x = a, *y = b;
     return (x->place > y->place) - (x->place < y->place);
+}
+
+takt_status tkt_workers_of(const takt_trace *trace, tkt_workers *out)
+{
+    bool has_memory = list_workers(trace, out) && find_places(out);
+    if (has_memory && out->count)
+        qsort(out->items, out->count, sizeof *out->items, by_place);
+    return has_memory ? TAKT_OK : TAKT_NO_MEMORY;
 }
 
 static bool add_workers(partition *p)
 {
-    worker_list workers = {0};
-    bool has_memory = list_workers(p, &workers) && find_places(&workers);
-    if (has_memory && workers.count)
-        qsort(workers.items, workers.count, sizeof *workers.items, by_place);
+    tkt_workers workers = {0};
+    bool has_memory = tkt_workers_of(p->trace, &workers) == TAKT_OK;
     for (size_t i = 0; i < workers.count && has_memory; i++)
         find_names(p, &p->trace->tracks.items[workers.items[i].track]);
     for (size_t i = 0; i < workers.count && has_memory; i++) {

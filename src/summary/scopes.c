@@ -58,6 +58,8 @@ static tkt_scope_total *find_group(grouping *g, const tkt_node *node)
         return NULL;
     *total = (tkt_scope_total){.name = tkt_node_name(g->trace, node),
                                .min_ns = UINT64_MAX,
+                               .site = node->site,
+                               .is_wait = tkt_scope_waits(tkt_node_name(g->trace, node)),
                                .kind = tkt_site_is_call(g->trace, node->site) ? TKT_KIND_CALL
                                                                               : TKT_KIND_SCOPE};
     *place = g->scopes->count;

@@ -20,9 +20,9 @@ typedef struct tkt_scope_total {
     uint64_t    max_ns;
     double      flops; /* declared work */
     double      bytes;
-    uint32_t track; /* by arguments: this call's track; its arguments start at
-                     * args.items[first_arg]. By name: of one of `threads` (in a summary, its
-                     * number in the list) */
+    uint32_t    track; /* by arguments: this call's track; its arguments start at
+                        * args.items[first_arg]. By name: of the thread with thread_max_ns (in a
+                        * summary its number in the list), unless `threads` is 0 */
     uint32_t    first_arg;
     uint32_t    arg_count;
     uint32_t    kind;           /* tkt_scope_kind */
@@ -39,13 +39,17 @@ typedef struct tkt_scope_total {
     int64_t     device_self_bytes;
     int64_t     device_bytes;
     uint64_t thread_min_ns; /* total time of one thread, over those that called it; this and the
-                             * next four: by name */
+                             * next eight: by name */
     uint64_t    thread_max_ns;
     uint64_t    thread_sum_ns;
+    uint64_t    thread_min_calls;
+    uint64_t    thread_max_calls;
     uint64_t main_ns;    /* total time on the main thread */
     uint32_t    threads; /* number of threads that called it */
-    uint64_t others_ns;  /* if one thread waits in it, by its name: what other threads worked
-                          * meanwhile; 0 from tkt_scopes_by_name() */
+    uint32_t    site;    /* one of its sites, or TKT_SITE_OTHER */
+    uint64_t others_ns;  /* if one thread waits in it: what other threads worked meanwhile; 0 from
+                          * tkt_scopes_by_name() */
+    bool is_wait;        /* its name says so */
 } tkt_scope_total;
 
 typedef struct tkt_scopes {

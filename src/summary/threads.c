@@ -12,8 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The main thread has the number of its process. */
-static uint32_t main_track(const takt_trace *trace)
+uint32_t tkt_main_track(const takt_trace *trace)
 {
     for (uint32_t i = 0; i < trace->tracks.count; i++) {
         const tkt_track *track = &trace->tracks.items[i];
@@ -176,7 +175,7 @@ takt_status tkt_threads_of(const takt_trace *trace, tkt_threads *out)
 {
     if (!trace->facts.has_spans && !trace->fold.has_lists)
         return TAKT_NO_SPANS;
-    uint32_t main = main_track(trace);
+    uint32_t main = tkt_main_track(trace);
     takt_status status = add_threads(trace, main, out);
     bool has_parts = status == TAKT_OK && !tkt_trace_lacks_spans(trace);
     return has_parts ? tkt_regions_of(trace, main, out) : status;
@@ -207,20 +206,25 @@ void tkt_threads_fini(tkt_threads *threads)
 typedef struct share {
     uint64_t ns;
     uint64_t until_ns; /* when its latest outermost call ended */
-    bool has_calls;
+    uint64_t calls;
 } share;
 
 static void add_share(tkt_scope_total *total, const share *of_thread, uint32_t track, bool is_main)
 {
-    uint64_t ns = of_thread->ns;
-    if (!of_thread->has_calls)
+    uint64_t ns = of_thread->ns, calls = of_thread->calls;
+    bool is_first = total->threads == 0;
+    if (calls == 0)
         return;
-    total->thread_min_ns =
-        total->threads == 0 || ns < total->thread_min_ns ? ns : total->thread_min_ns;
+    if (is_first || ns > total->thread_max_ns)
+        total->track = track;
+    total->thread_min_ns = is_first || ns < total->thread_min_ns ? ns : total->thread_min_ns;
     total->thread_max_ns = ns > total->thread_max_ns ? ns : total->thread_max_ns;
     total->thread_sum_ns += ns;
+    if (is_first || calls < total->thread_min_calls)
+        total->thread_min_calls = calls;
+    if (calls > total->thread_max_calls)
+        total->thread_max_calls = calls;
     total->main_ns += is_main ? ns : 0;
-    total->track = track;
     total->threads++;
 }
 
@@ -275,8 +279,10 @@ static takt_status spread_folded(const takt_trace *trace, const uint32_t *of_sit
         for (; part < fold->threads.items[i].end; part++) {
             const tkt_thread_node *from = &fold->parts.items[part];
             uint32_t group = groups[from->node];
-            if (group != TKT_NO_GROUP)
-                shares[group] = (share){shares[group].ns + from->total_ns, 0, true};
+            if (group == TKT_NO_GROUP)
+                continue;
+            shares[group].ns += from->total_ns;
+            shares[group].calls += from->count;
         }
         add_shares(scopes, shares, i, fold->threads.items[i].thread_id == trace->facts.process_id);
     }
@@ -305,10 +311,13 @@ takt_status tkt_threads_spread(const takt_trace *trace, const uint32_t *of_site,
         for (size_t s = 0; s < track->spans.count; s++) {
             const tkt_span *span = &track->spans.items[s];
             uint32_t group = of_site[tkt_span_site(span)];
-            if (group == TKT_NO_GROUP || span->begin_ns < shares[group].until_ns)
+            if (group == TKT_NO_GROUP)
                 continue;
-            shares[group] =
-                (share){shares[group].ns + span->end_ns - span->begin_ns, span->end_ns, true};
+            shares[group].calls++;
+            if (span->begin_ns < shares[group].until_ns)
+                continue;
+            shares[group].until_ns = span->end_ns;
+            shares[group].ns += span->end_ns - span->begin_ns;
         }
         add_shares(scopes, shares, i, track->thread_id == trace->facts.process_id);
     }

@@ -53,6 +53,27 @@ bool tkt_scope_waits_for_threads(const takt_trace *trace, const tkt_scope_total 
 takt_status tkt_threads_of(const takt_trace *trace, tkt_threads *out);
 void tkt_threads_fini(tkt_threads *threads); /* call it after a failure too */
 
+/* The main thread's track, or TKT_NO_TRACK: it has the number of its process. */
+uint32_t tkt_main_track(const takt_trace *trace);
+
+/* A thread with spans, other than the main one. */
+typedef struct tkt_worker {
+    uint64_t begin_ns; /* of its first scope */
+    uint64_t end_ns;   /* of its last outermost one */
+    uint32_t track;
+    uint32_t place; /* workers of one place follow each other, and count as one */
+} tkt_worker;
+
+typedef struct tkt_workers {
+    TKT_ARRAY(tkt_worker); /* by place */
+} tkt_workers; /* starts as {0} */
+
+/* Lists the workers (regions.c). The caller calls TKT_ARRAY_FREE(), also after TAKT_NO_MEMORY. */
+takt_status tkt_workers_of(const takt_trace *trace, tkt_workers *out);
+
+/* When the last of a thread's spans ends. There is at least one. */
+uint64_t tkt_spans_end(const tkt_spans *spans);
+
 /* Sets `parts`, from spans; `main` is the main thread's track, or TKT_NO_TRACK. For
  * tkt_threads_of(). TAKT_NO_MEMORY. */
 takt_status tkt_regions_of(const takt_trace *trace, uint32_t main, tkt_threads *out);

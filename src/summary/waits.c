@@ -35,17 +35,11 @@ typedef struct edge {
     int32_t sign;   /* of work: 1 for its begin, -1 for its end; of waits the reverse */
 } edge;
 
-/* A scope. */
-typedef struct wait {
-    uint64_t until_ns; /* when its latest outermost span ended; UINT64_MAX: of several threads */
-    bool waits;        /* by its name */
-} wait;
-
 typedef struct waiting {
     const takt_trace *trace;
     const uint32_t *of_site;
     tkt_scopes *scopes;
-    wait *waits; /* by scope */
+    uint64_t *until_ns; /* by scope: when its latest outermost wait ended; UINT64_MAX: not asked */
     TKT_ARRAY_OF(edge) edges;
 } waiting;
 
@@ -63,20 +57,23 @@ static bool add_track(waiting *w, const tkt_track *track)
     for (size_t i = 0; has_memory && i < track->spans.count; i++) {
         const tkt_span *span = &track->spans.items[i];
         uint32_t scope = w->of_site[tkt_span_site(span)];
-        wait *at = scope != TKT_NO_GROUP && w->waits[scope].waits ? &w->waits[scope] : NULL;
-        bool is_work = !at && span->parent == TKT_NO_SPAN && !tkt_span_is_call(span);
-        if (span->parent == TKT_NO_SPAN)
-            is_in_work = is_work;
-        if (is_work)
+        int32_t sign = -1;
+        if (scope != TKT_NO_GROUP && w->scopes->items[scope].is_wait) {
+            is_in_work &= span->parent != TKT_NO_SPAN;
+            if (span->begin_ns < w->until_ns[scope])
+                continue;
+            w->until_ns[scope] = span->end_ns;
+            if (is_in_work) /* of this thread: does not count */
+                w->scopes->items[scope].others_ns -= span->end_ns - span->begin_ns;
+        } else if (span->parent == TKT_NO_SPAN) {
+            is_in_work = !tkt_span_is_call(span);
             scope = TKT_NO_GROUP;
-        else if (!at || span->begin_ns < at->until_ns)
+            sign = is_in_work;
+        } else {
             continue;
-        else
-            at->until_ns = span->end_ns;
-        if (at && is_in_work) /* of this thread: does not count */
-            w->scopes->items[scope].others_ns -= span->end_ns - span->begin_ns;
-        has_memory = add_edge(w, span->begin_ns, scope, at ? -1 : 1) &&
-                     add_edge(w, span->end_ns, scope, at ? 1 : -1);
+        }
+        has_memory =
+            add_edge(w, span->begin_ns, scope, sign) && add_edge(w, span->end_ns, scope, -sign);
     }
     return has_memory;
 }
@@ -111,7 +108,7 @@ static takt_status add_in_summary(waiting *w)
     takt_status status = tkt_threads_of(w->trace, &threads);
     for (size_t i = 0; i < w->scopes->count; i++) {
         tkt_scope_total *scope = &w->scopes->items[i];
-        for (size_t k = 0; w->waits[i].waits && k < threads.count; k++)
+        for (size_t k = 0; scope->is_wait && k < threads.count; k++)
             if (threads.items[k].number != scope->track)
                 scope->others_ns += threads.items[k].scope_ns - threads.items[k].wait_ns;
     }
@@ -125,21 +122,21 @@ takt_status tkt_scopes_add_waits(const takt_trace *trace, const uint32_t *of_sit
     waiting w = {.trace = trace, .of_site = of_site, .scopes = scopes};
     takt_status status = TAKT_OK;
     bool is_any_alone = false;
-    w.waits = tkt_alloc_zeroed((scopes->count + 1) * sizeof *w.waits);
-    for (size_t i = 0; w.waits && i < scopes->count; i++) {
-        w.waits[i].waits = tkt_scope_waits(scopes->items[i].name);
-        w.waits[i].until_ns = scopes->items[i].threads == 1 ? 0 : UINT64_MAX;
-        is_any_alone |= w.waits[i].waits && scopes->items[i].threads == 1;
+    w.until_ns = tkt_alloc((scopes->count + 1) * sizeof *w.until_ns);
+    for (size_t i = 0; w.until_ns && i < scopes->count; i++) {
+        bool is_alone = scopes->items[i].is_wait && scopes->items[i].threads == 1;
+        w.until_ns[i] = is_alone ? 0 : UINT64_MAX;
+        is_any_alone |= is_alone;
     }
     if (is_any_alone)
         status = (tkt_trace_prefers_lists(trace) ? add_in_summary : add_among_spans)(&w);
-    tkt_free(w.waits);
-    return w.waits ? status : TAKT_NO_MEMORY;
+    tkt_free(w.until_ns);
+    return w.until_ns ? status : TAKT_NO_MEMORY;
 }
 
 bool tkt_scope_waits_for_threads(const takt_trace *trace, const tkt_scope_total *scope)
 {
     bool has_unlisted = scope->threads == 0 && trace->losses[TAKT_LOSS_MORE_THREADS] > 0;
     bool is_for_others = scope->others_ns > 0 && scope->others_ns >= scope->total_ns / 2;
-    return tkt_scope_waits(scope->name) && (scope->threads > 1 || has_unlisted || is_for_others);
+    return scope->is_wait && (scope->threads > 1 || has_unlisted || is_for_others);
 }

@@ -23,6 +23,27 @@ TEST(indirect_recursion_counts_once)
     takt_trace_release(trace);
 }
 
+/* Each of 30 steps makes three threads anew, which run a tile each; then main works alone. */
+TEST(threads_made_anew_count_as_those_that_run_at_once)
+{
+    takt_trace *trace = build_begin(0);
+    uint32_t main = build_track(trace, "main");
+    uint32_t tile = build_site(trace, "tile"), rebuild = build_site(trace, "rebuild");
+    uint64_t ns = MS;
+    trace->facts.process_id = trace->tracks.items[main].thread_id;
+    for (int i = 0; i < 30; i++, ns += MS) {
+        for (int k = 0; k < 3; k++)
+            build_span(trace, build_track(trace, NULL), tile, TKT_NO_SPAN, ns, ns + MS / 2);
+        build_span(trace, main, rebuild, TKT_NO_SPAN, ns + MS / 2, ns + MS);
+    }
+    trace->facts.end_ns = ns;
+    advised a = advise(trace);
+    assert_said(trace, a.count,
+                "Of 4 threads only one worked for 50.00% of the wall time, 15.000ms, mostly in "
+                "rebuild, 15.000ms: make that parallel. See takt report --threads.");
+    takt_trace_release(trace);
+}
+
 /* Main waits for each item in a scope of its own, ten times as long as the worker's job. */
 TEST(many_names_of_waits_are_not_the_headline)
 {
