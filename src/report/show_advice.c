@@ -413,8 +413,10 @@ takt_status tkt_show_advice(tkt_document *document, const tkt_advice_basis *basi
     tkt_advice advice[TKT_MOST_ADVICE];
     size_t count;
     takt_status status = tkt_advice_of(document->trace, basis, advice, &count);
+    if (status != TAKT_OK)
+        return status;
     tkt_table *table = tkt_document_add_table(document, "advice", columns, COLUMNS, count);
-    if (status != TAKT_OK || !table)
+    if (!table)
         return TAKT_NO_MEMORY;
     table->is_raw = true;
     document->notes_heading = "Advice:";

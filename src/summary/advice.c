@@ -217,10 +217,12 @@ takt_status tkt_advice_of(const takt_trace *trace, const tkt_advice_basis *basis
 {
     tkt_advising a = {
         .trace = trace, .known = basis, .wall_ns = (double)tkt_wall_ns(&trace->facts)};
+    *count = 0;
     a.named = name_sites(trace);
     if (!a.named)
         return TAKT_NO_MEMORY;
-    *count = tkt_advice_is_possible(trace) ? add_advice(&a, out) : 0;
+    if (tkt_advice_is_possible(trace))
+        *count = add_advice(&a, out);
     *count += add_losses(trace, &out[*count]);
     tkt_free(a.slow_busy_ns);
     tkt_free(a.named);

@@ -83,7 +83,7 @@ typedef struct tkt_advice_basis {
 } tkt_advice_basis;
 
 /* Writes at most TKT_MOST_ADVICE pieces to `out` and their number to *count. They are sorted by
- * at_stake_ns, losses last. TAKT_NO_MEMORY. */
+ * at_stake_ns, losses last. TAKT_NO_MEMORY: then they are incomplete. */
 takt_status tkt_advice_of(const takt_trace *trace, const tkt_advice_basis *basis, tkt_advice *out,
                           size_t *count);
 

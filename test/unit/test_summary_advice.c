@@ -456,4 +456,24 @@ TEST(every_loss_is_told_with_its_count)
     takt_trace_release(trace);
 }
 
+TEST(without_any_memory_there_is_no_advice)
+{
+    takt_trace *trace = build_even(700000);
+    static const tkt_scopes scopes;
+    static const tkt_device_uses uses;
+    static const tkt_gaps gaps;
+    static const tkt_named_list kernels;
+    static const tkt_phases phases;
+    const tkt_advice_basis basis = {&scopes, &uses, &gaps, &kernels, &phases};
+    tkt_advice advice[TKT_MOST_ADVICE];
+    size_t count = 1000;
+    build_end(trace);
+    tkt_alloc_fail(0, UINT64_MAX);
+    takt_status status = tkt_advice_of(trace, &basis, advice, &count);
+    tkt_alloc_fail(0, 0);
+    assert_int_equal(status, TAKT_NO_MEMORY);
+    assert_int_equal(count, 0);
+    takt_trace_release(trace);
+}
+
 TEST_MAIN(NULL, NULL)
