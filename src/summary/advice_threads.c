@@ -55,18 +55,23 @@ static bool is_thread(const tkt_track *track)
     return track->kind == TAKT_TRACK_THREAD && track->spans.count > 0;
 }
 
+/* Scopes of a name. */
+typedef struct serial_site {
+    uint64_t ns;    /* of the thread in question; 0 between threads */
+    bool is_shared; /* by threads */
+    bool is_wait;   /* nobody works in it */
+} serial_site;
+
 typedef struct serial {
     const takt_trace *trace;
     const uint32_t *named;
-    bool *shares;        /* by site as in `named`: scopes that threads share, */
-    bool *waits;         /* and scopes in which nobody works, by their names */
+    serial_site *sites;  /* by site as in `named` */
     tkt_track stretches; /* its spans are the times in which no thread has a parallel span */
     size_t *next;        /* by track: its next span */
     tkt_heap parts;      /* the next parallel span of each thread, by begin */
     uint32_t sharers; /* threads with parallel spans; those that follow each other count as one */
-    const tkt_track *track; /* the thread in question, as are the next two */
-    uint64_t *by_site;      /* 0 between threads */
-    uint64_t sum_ns;
+    const tkt_track *track; /* the thread in question */
+    uint64_t sum_ns;        /* its own */
 } serial;
 
 /* Advances to the track's next span of a shared site; spans inside one are skipped by the union. */
@@ -74,7 +79,7 @@ static bool push_part(serial *s, uint32_t track)
 {
     const tkt_spans *spans = &s->trace->tracks.items[track].spans;
     for (size_t *i = &s->next[track]; *i < spans->count; ++*i)
-        if (s->shares[s->named[tkt_span_site(&spans->items[*i])]])
+        if (s->sites[s->named[tkt_span_site(&spans->items[*i])]].is_shared)
             return tkt_heap_add(&s->parts, spans->items[*i].begin_ns, track);
     return true;
 }
@@ -85,8 +90,7 @@ static void find_sites(serial *s, const tkt_scopes *scopes)
         const tkt_scope_total *scope = &scopes->items[i];
         if (scope->site == TKT_SITE_OTHER)
             continue;
-        s->shares[s->named[scope->site]] = is_shared(scope);
-        s->waits[s->named[scope->site]] = scope->is_wait;
+        s->sites[s->named[scope->site]] = (serial_site){0, is_shared(scope), scope->is_wait};
     }
 }
 
@@ -150,12 +154,12 @@ static void add_serial(void *user, uint32_t span, uint64_t begin_ns, uint64_t en
 {
     serial *s = user;
     uint32_t scope = tkt_scope_of(s->track, span);
-    uint32_t site =
-        scope == TKT_NO_SPAN ? 0 : s->named[tkt_span_site(&s->track->spans.items[scope])];
-    if (scope == TKT_NO_SPAN || s->waits[site])
+    if (scope == TKT_NO_SPAN)
         return;
-    s->by_site[site] += end_ns - begin_ns;
-    s->sum_ns += end_ns - begin_ns;
+    serial_site *site = &s->sites[s->named[tkt_span_site(&s->track->spans.items[scope])]];
+    uint64_t ns = site->is_wait ? 0 : end_ns - begin_ns;
+    site->ns += ns;
+    s->sum_ns += ns;
 }
 
 /* Adds up what the thread did in the stretches. */
@@ -186,14 +190,13 @@ static void judge_thread(const tkt_advising *a, serial *s, const tkt_track *trac
                             .share = (double)s->sum_ns / a->wall_ns,
                             .at_stake_ns = s->sum_ns};
     for (size_t i = 0; i < track->spans.count; i++) {
-        uint32_t site = s->named[tkt_span_site(&track->spans.items[i])];
-        uint64_t ns = s->by_site[site];
-        s->by_site[site] = 0;
-        shares |= s->shares[site];
-        if (is_most && ns > out->other) {
-            out->other = ns;
-            out->name = tkt_trace_text(a->trace, a->trace->sites.items[site].name);
+        serial_site *site = &s->sites[s->named[tkt_span_site(&track->spans.items[i])]];
+        shares |= site->is_shared;
+        if (is_most && site->ns > out->other) {
+            out->other = site->ns;
+            out->name = tkt_trace_text(a->trace, tkt_span_name(a->trace, &track->spans.items[i]));
         }
+        site->ns = 0;
     }
     if (is_most)
         out->count = s->sharers + !shares;
@@ -205,23 +208,18 @@ bool tkt_advise_serial(tkt_advising *a, tkt_advice *out)
     serial s = {.trace = trace, .named = a->named};
     if (a->known->uses->count > 0 || !can_compare(a))
         return false;
-    s.shares = tkt_alloc_zeroed(trace->sites.count * sizeof *s.shares);
-    s.waits = tkt_alloc_zeroed(trace->sites.count * sizeof *s.waits);
-    s.by_site = tkt_alloc_zeroed(trace->sites.count * sizeof *s.by_site);
+    s.sites = tkt_alloc_zeroed(trace->sites.count * sizeof *s.sites);
     s.next = tkt_alloc_zeroed(trace->tracks.count * sizeof *s.next);
-    bool has_memory = s.shares && s.waits && s.by_site && s.next;
-    if (has_memory)
+    if (s.sites)
         find_sites(&s, a->known->scopes);
-    has_memory = has_memory && walk_parts(&s);
+    bool has_memory = s.sites && s.next && walk_parts(&s);
     a->is_short |= !has_memory;
     for (size_t i = 0; has_memory && s.sharers > 1 && i < trace->tracks.count; i++)
         if (is_thread(&trace->tracks.items[i]))
             judge_thread(a, &s, &trace->tracks.items[i], out);
     TKT_ARRAY_FREE(&s.parts);
     TKT_ARRAY_FREE(&s.stretches.spans);
-    tkt_free(s.shares);
-    tkt_free(s.waits);
     tkt_free(s.next);
-    tkt_free(s.by_site);
+    tkt_free(s.sites);
     return out->share >= SERIAL_SHARE;
 }
