@@ -210,7 +210,8 @@ static bool word_memory(char out[SENTENCE], const wording *w)
                 "allocate once, or from a pool (cudaMallocAsync).",
                 w->count, w->advice->call, w->time, w->share, in, w->name);
         else
-            SAY("Steps allocated %s of host memory in %llu pieces%s%s: keep it from step to step.",
+            SAY("Steps allocated and freed %s of host memory in %llu pieces%s%s: keep it from step "
+                "to step.",
                 w->other_bytes, w->count, in, w->name);
         return true;
     case TKT_ADVICE_GROWTH:

@@ -21,7 +21,8 @@ typedef enum tkt_advice_kind {
     TKT_ADVICE_FEW,        /* only `count` steps were recorded */
     TKT_ADVICE_ALLOCATION, /* steps made `count` allocations and frees, most in scope `name`:
                             * calls like `call` held a thread for time_ns, `share` of the steps'
-                            * time; without `call` it is host memory, `other` bytes */
+                            * time; without `call` they made and freed `count` pieces of host
+                            * memory in the same step, `other` bytes */
     TKT_ADVICE_SERIAL,     /* while none of `count` threads worked in parallel, time_ns and share
                             * of the wall time, a thread was mostly in `name`, for other ns */
     TKT_ADVICE_THREADS,    /* scope `name` on `count` threads: time_ns on thread `device`, the

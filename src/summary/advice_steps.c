@@ -216,15 +216,14 @@ typedef struct allocating {
     const uint32_t *named;
     uint64_t *by_site; /* time or bytes by scope, and time by call */
     uint64_t count;
-    uint64_t sum; /* of all scopes */
-    uint64_t frees;
+    uint64_t sum;       /* of all scopes */
     uint64_t most_ns;   /* in calls, on the thread that spent most in them */
     uint64_t before_ns; /* in calls, on the threads before this one */
     uint32_t track;     /* the thread's */
 } allocating;
 
-/* True if a recorded step includes this time. Binary search. */
-static bool is_in_step(const takt_trace *trace, uint64_t time_ns)
+/* Returns the recorded step that includes this time, or NULL. */
+static const tkt_step *step_at(const takt_trace *trace, uint64_t time_ns)
 {
     size_t first = 0, end = trace->steps.count;
     while (first < end) {
@@ -234,7 +233,8 @@ static bool is_in_step(const takt_trace *trace, uint64_t time_ns)
         else
             end = middle;
     }
-    return first > 0 && time_ns < trace->steps.items[first - 1].end_ns;
+    bool is_inside = first > 0 && time_ns < trace->steps.items[first - 1].end_ns;
+    return is_inside ? &trace->steps.items[first - 1] : NULL;
 }
 
 static void add_to_scope(allocating *g, uint32_t track, uint32_t span, uint64_t amount)
@@ -253,7 +253,7 @@ static bool add_call(void *user, uint32_t number)
     allocating *g = user;
     const tkt_call_info *call = &g->trace->calls.items[number];
     const tkt_span *span = tkt_call_span(g->trace, number);
-    if (!is_in_step(g->trace, span->begin_ns))
+    if (!step_at(g->trace, span->begin_ns))
         return true;
     g->before_ns = call->track == g->track ? g->before_ns : g->sum;
     g->track = call->track;
@@ -264,17 +264,23 @@ static bool add_call(void *user, uint32_t number)
     return true;
 }
 
-static void add_host_memory(allocating *g)
+/* Adds what was allocated and freed again in the same step. */
+static void add_host_memory(tkt_advising *a, allocating *g)
 {
-    for (size_t i = 0; i < g->trace->memory_events.count; i++) {
-        const tkt_memory_event *event = &g->trace->memory_events.items[i];
-        if (event->device != 0 || !is_in_step(g->trace, event->time_ns))
+    tkt_map made = {0}; /* address -> its allocation's index + 1 */
+    const tkt_memory_event *events = a->trace->memory_events.items;
+    for (size_t i = 0; i < a->trace->memory_events.count; i++) {
+        const tkt_step *step = events[i].device == 0 ? step_at(a->trace, events[i].time_ns) : NULL;
+        uint64_t *at = step ? tkt_map_put(&made, events[i].address) : NULL;
+        a->is_short |= step && !at;
+        if (!at)
             continue;
-        if (event->bytes > 0)
-            add_to_scope(g, event->track, event->span, (uint64_t)event->bytes);
-        else
-            g->frees++;
+        const tkt_memory_event *from = *at ? &events[*at - 1] : NULL;
+        *at = events[i].bytes > 0 ? i + 1 : 0;
+        if (from && *at == 0 && from->time_ns >= step->begin_ns)
+            add_to_scope(g, from->track, from->span, (uint64_t)from->bytes);
     }
+    tkt_map_fini(&made);
 }
 
 /* The name of the call, or of the scope, with the most. NULL: most was outside of scopes. */
@@ -310,12 +316,12 @@ static bool judge_allocation(tkt_advising *a, allocating *g, tkt_advice *out)
     }
     memset(g->by_site, 0, a->trace->sites.count * sizeof *g->by_site);
     g->count = g->sum = 0;
-    add_host_memory(g);
+    add_host_memory(a, g);
     *out = (tkt_advice){.kind = TKT_ADVICE_ALLOCATION,
                         .name = top_site(g, false),
                         .count = g->count,
                         .other = g->sum};
-    return g->count >= steps && g->frees >= g->count / 2 && g->sum / steps >= ALLOCATED_BYTES;
+    return g->count >= steps && g->sum / steps >= ALLOCATED_BYTES;
 }
 
 bool tkt_advise_allocation(tkt_advising *a, tkt_advice *out)
