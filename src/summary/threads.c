@@ -209,6 +209,14 @@ typedef struct share {
     uint64_t calls;
 } share;
 
+static void widen(uint64_t *min, uint64_t *max, uint64_t value, bool is_first)
+{
+    if (is_first || value < *min)
+        *min = value;
+    if (is_first || value > *max)
+        *max = value;
+}
+
 static void add_share(tkt_scope_total *total, const share *of_thread, uint32_t track, bool is_main)
 {
     uint64_t ns = of_thread->ns, calls = of_thread->calls;
@@ -217,13 +225,9 @@ static void add_share(tkt_scope_total *total, const share *of_thread, uint32_t t
         return;
     if (is_first || ns > total->thread_max_ns)
         total->track = track;
-    total->thread_min_ns = is_first || ns < total->thread_min_ns ? ns : total->thread_min_ns;
-    total->thread_max_ns = ns > total->thread_max_ns ? ns : total->thread_max_ns;
+    widen(&total->thread_min_ns, &total->thread_max_ns, ns, is_first);
+    widen(&total->thread_min_calls, &total->thread_max_calls, calls, is_first);
     total->thread_sum_ns += ns;
-    if (is_first || calls < total->thread_min_calls)
-        total->thread_min_calls = calls;
-    if (calls > total->thread_max_calls)
-        total->thread_max_calls = calls;
     total->main_ns += is_main ? ns : 0;
     total->threads++;
 }

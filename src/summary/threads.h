@@ -45,10 +45,6 @@ const char *tkt_thread_label(char out[TKT_THREAD_LABEL], const takt_trace *trace
 /* True for a scope whose name says that it waits (waits.c). */
 bool tkt_scope_waits(const char *name);
 
-/* True for such a scope if threads of a pool wait in it for work or for each other, or one thread
- * for them (waits.c). Needs others_ns. */
-bool tkt_scope_waits_for_threads(const takt_trace *trace, const tkt_scope_total *scope);
-
 /* TAKT_NO_SPANS: a summary that does not know its threads. TAKT_NO_MEMORY. */
 takt_status tkt_threads_of(const takt_trace *trace, tkt_threads *out);
 void tkt_threads_fini(tkt_threads *threads); /* call it after a failure too */

@@ -133,10 +133,3 @@ takt_status tkt_scopes_add_waits(const takt_trace *trace, const uint32_t *of_sit
     tkt_free(w.until_ns);
     return w.until_ns ? status : TAKT_NO_MEMORY;
 }
-
-bool tkt_scope_waits_for_threads(const takt_trace *trace, const tkt_scope_total *scope)
-{
-    bool has_unlisted = scope->threads == 0 && trace->losses[TAKT_LOSS_MORE_THREADS] > 0;
-    bool is_for_others = scope->others_ns > 0 && scope->others_ns >= scope->total_ns / 2;
-    return scope->is_wait && (scope->threads > 1 || has_unlisted || is_for_others);
-}
