@@ -5,8 +5,6 @@
 
 #include "base/alloc.h"
 
-#include <string.h>
-
 /* Thresholds are set where a person reading the numbers would act; docs/reports.md lists them. */
 
 #define UNCOVERED_SHARE 0.20
@@ -85,8 +83,7 @@ static bool small_scopes(tkt_advising *a, tkt_advice *out)
     for (size_t i = 0; i < scopes->count; i++) {
         const tkt_scope_total *scope = &scopes->items[i];
         bool is_small = scope->calls >= SMALL_CALLS && scope->total_ns / scope->calls < SMALL_NS;
-        if (is_small && strcmp(scope->name, TKT_OTHER_NAME) != 0 &&
-            (!found || scope->calls > found->calls))
+        if (is_small && scope->site != TKT_SITE_OTHER && (!found || scope->calls > found->calls))
             found = scope;
     }
     uint64_t cost_ns = is_costly(a) ? (uint64_t)a->trace->facts.cost_ns : 0;
@@ -159,8 +156,7 @@ static bool is_told(const tkt_advice *items, size_t count, const tkt_advice *adv
 {
     bool is_known = false;
     for (size_t i = 0; i < count; i++) {
-        bool is_same_scope =
-            items[i].name && advice->name && strcmp(items[i].name, advice->name) == 0;
+        bool is_same_scope = items[i].name == advice->name; /* the trace has each text once */
         is_known |= advice->kind == TKT_ADVICE_UNCOVERED && is_about_uncovered(&items[i]);
         is_known |= advice->kind == TKT_ADVICE_THREADS && is_same_scope &&
                     items[i].kind == TKT_ADVICE_ALLOCATION;

@@ -1,5 +1,6 @@
 /* Advice about steps: those that stand out, and what they do besides computing. */
 #include "summary/advice.h"
+#include "summary/memory.h"
 #include "summary/owners.h"
 #include "summary/steps.h"
 
@@ -239,12 +240,9 @@ static const tkt_step *step_at(const takt_trace *trace, uint64_t time_ns)
 
 static void add_to_scope(allocating *g, uint32_t track, uint32_t span, uint64_t amount)
 {
-    const tkt_track *on = track == TKT_NO_TRACK ? NULL : &g->trace->tracks.items[track];
-    uint32_t scope = on ? tkt_scope_of(on, span) : TKT_NO_SPAN;
     g->count++;
     g->sum += amount;
-    uint32_t site = scope == TKT_NO_SPAN ? 0 : tkt_span_site(&on->spans.items[scope]);
-    g->by_site[g->named[site]] += amount;
+    g->by_site[g->named[tkt_site_around(g->trace, track, span)]] += amount;
 }
 
 /* Calls are sorted by thread. */

@@ -6,7 +6,7 @@
  * only grows. Therefore every count in the list is complete. */
 #include "summary/memory.h"
 
-#include "summary/scopes.h"
+#include "summary/owners.h"
 
 /* Returns the index for a new row: larger rows come first, then older ones. */
 static size_t place_of(const tkt_memory_jumps *jumps, uint64_t bytes)
@@ -40,16 +40,11 @@ static void insert(tkt_memory_jumps *jumps, size_t most, const tkt_memory_jump *
     jumps->items[place] = *jump;
 }
 
-static uint32_t site_of(const takt_trace *trace, const tkt_memory_event *event)
+uint32_t tkt_site_around(const takt_trace *trace, uint32_t track, uint32_t span)
 {
-    uint32_t span = event->track == TKT_NO_TRACK ? TKT_NO_SPAN : event->span;
-    while (span != TKT_NO_SPAN) {
-        const tkt_span *open = &trace->tracks.items[event->track].spans.items[span];
-        if (!tkt_site_is_call(trace, tkt_span_site(open)))
-            return tkt_span_site(open);
-        span = open->parent;
-    }
-    return 0;
+    const tkt_track *on = track == TKT_NO_TRACK ? NULL : &trace->tracks.items[track];
+    uint32_t scope = on ? tkt_scope_of(on, span) : TKT_NO_SPAN;
+    return scope == TKT_NO_SPAN ? 0 : tkt_span_site(&on->spans.items[scope]);
 }
 
 static const char *thread_of(const takt_trace *trace, const tkt_memory_event *event)
@@ -67,7 +62,7 @@ static void add_event(const takt_trace *trace, size_t most, const tkt_memory_eve
                             .first_ns = event->time_ns,
                             .device = event->device,
                             .is_pinned = event->device != 0 && tkt_memory_is_host(event),
-                            .site = site_of(trace, event)};
+                            .site = tkt_site_around(trace, event->track, event->span)};
     tkt_memory_jump *known = find_jump(jumps, &jump);
     if (known) {
         known->count++;

@@ -26,4 +26,7 @@ typedef struct tkt_memory_jumps {
  * TAKT_NO_MEMORY. */
 takt_status tkt_memory_jumps_of(const takt_trace *trace, size_t most, tkt_memory_jumps *out);
 
+/* The site of the scope that a track was in, in `span` or around that call; 0: in none. */
+uint32_t tkt_site_around(const takt_trace *trace, uint32_t track, uint32_t span);
+
 #endif
