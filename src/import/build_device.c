@@ -59,8 +59,12 @@ static void set_label(imp_build *build, tkt_shape *shape)
         set_kernel_label(build, shape);
         return;
     }
-    tkt_activity_label(label, sizeof label, shape->filter,
-                       shape->filter == TAKT_TIMING_MEMCPY ? tkt_copy_name(shape->copy_kind) : "");
+    if (shape->filter == TAKT_TIMING_GRAPH)
+        tkt_graph_label(label, shape->graph, shape->graph_node_count ? " from nodes" : "");
+    else
+        tkt_activity_label(label, sizeof label, shape->filter,
+                           shape->filter == TAKT_TIMING_MEMCPY ? tkt_copy_name(shape->copy_kind)
+                                                               : "");
     shape->label = imp_build_string(build, label, strlen(label));
 }
 

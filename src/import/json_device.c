@@ -115,9 +115,23 @@ static void read_limiter(const imp_value *name, tkt_shape *shape)
             shape->limiter = i;
 }
 
+/* Takt writes the whole launch of a graph as a kernel, for want of a category. */
+static bool take_graph(imp_json *json, const imp_event *event)
+{
+    imp_work work;
+    if (!begin_work(json, event, TAKT_TIMING_GRAPH, &work))
+        return false;
+    work.shape.graph = (uint32_t)imp_json_uint(json, "graph id");
+    work.shape.graph_node_count = (uint32_t)imp_json_uint(json, "nodes of the graph");
+    imp_build_work(&json->build, &work);
+    return true;
+}
+
 bool imp_json_take_kernel(imp_json *json, const imp_event *event)
 {
     imp_work work;
+    if (json->is_takt && imp_json_uint(json, "graph id") && !imp_json_uint(json, "graph node id"))
+        return take_graph(json, event);
     double percent;
     if (!begin_work(json, event, TAKT_TIMING_KERNEL, &work))
         return false;

@@ -175,6 +175,30 @@ TEST(a_negative_duration_is_a_fault_of_the_clock)
     takt_trace_release(trace);
 }
 
+/* Takt writes whole launches of graphs as kernels, which they are not. */
+TEST(graphs_of_takts_files_are_graphs)
+{
+    static const char text[] =
+        "{\"takt\": {\"run\": \"a\"}, \"traceEvents\": ["
+        "{\"ph\": \"X\", \"cat\": \"kernel\", \"name\": \"graph 4\", \"pid\": 0, \"tid\": 7, "
+        "\"ts\": 5, \"dur\": 1, \"args\": {\"device\": 0, \"stream\": 7, \"graph id\": 4, "
+        "\"graph node id\": 0}}, "
+        "{\"ph\": \"X\", \"cat\": \"kernel\", \"name\": \"node\", \"pid\": 0, \"tid\": 7, "
+        "\"ts\": 7, \"dur\": 1, \"args\": {\"device\": 0, \"stream\": 7, \"graph id\": 4, "
+        "\"graph node id\": 9}}]}";
+    static const uint32_t filters[] = {TAKT_TIMING_GRAPH, TAKT_TIMING_KERNEL};
+    static const char *const names[] = {"graph 4", "kernel node"};
+    takt_trace *trace = read_text(text, sizeof text - 1, 64);
+    assert_non_null(trace);
+    assert_int_equal(trace->activities.count, 2);
+    for (size_t i = 0; i < 2; i++) {
+        const tkt_activity *found = &trace->activities.items[i];
+        assert_int_equal(found->filter, filters[i]);
+        assert_string_equal(tkt_trace_text(trace, found->name), names[i]);
+    }
+    takt_trace_release(trace);
+}
+
 TEST(other_json_is_refused)
 {
     static const char *const texts[] = {"{}", "{\"a\": [1, 2]}", "{\"traceEvents\"",
