@@ -6,10 +6,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-char *tkt_put_double(char *out, double value)
+char *tkt_put_double(char *out, double value, int least)
 {
     char text[TKT_DOUBLE_BYTES + 8]; /* and more of the locale's point */
-    int digits = 15;
+    int digits = least;
     do
         snprintf(text, sizeof text, "%.*g", digits, value);
     while (digits++ < 17 && strtod(text, NULL) != value);

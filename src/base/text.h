@@ -37,10 +37,12 @@ extern const char tkt_two_digits[];
 /* Nanoseconds as microseconds with three decimals, "1234.567"; at most 24 bytes. */
 char *tkt_put_us(char *out, uint64_t ns);
 
-/* The fewest digits that read back as the same double: "0.1", "1e+30", "nan", "inf". With a point
- * in every locale; without NUL. Returns the end. */
-#define TKT_DOUBLE_BYTES 24 /* at most */
-char *tkt_put_double(char *out, double value);
+/* The fewest digits from `least` on that read back as the same double: "0.1", "1e+30", "nan",
+ * "inf". Numbers of up to `least` digits have no exponent. With a point in every locale; without
+ * NUL. Returns the end. */
+#define TKT_DOUBLE_BYTES  24 /* at most */
+#define TKT_DOUBLE_DIGITS 15
+char *tkt_put_double(char *out, double value, int least);
 
 /* The part of a path behind the last '/'. */
 const char *tkt_base_name(const char *path);

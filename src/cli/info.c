@@ -178,8 +178,9 @@ static void print_devices(const takt_trace *trace, const takt_facts *facts)
     }
 }
 
-static void print_clock(const takt_trace *trace, const takt_facts *facts)
+static void print_clock(const takt_trace *trace)
 {
+    const takt_facts *facts = &trace->facts;
     char resolution[NUMBER], uncertainty[NUMBER], cost[NUMBER];
     double length_ns = (double)(facts->end_ns - facts->begin_ns);
 
@@ -202,9 +203,9 @@ static void print_clock(const takt_trace *trace, const takt_facts *facts)
         puts("unknown");
         return;
     }
-    printf("%s%s in the recording, as Takt estimates it",
+    printf("%s%s in the recording%s, as Takt estimates it",
            tkt_is_broken_off(facts) ? "at least " : "",
-           cli_time_text(cost, sizeof cost, facts->cost_ns));
+           cli_time_text(cost, sizeof cost, facts->cost_ns), tkt_over_threads(trace));
     if (length_ns > 0)
         printf(" (%.2f %% of its length)", 100.0 * facts->cost_ns / length_ns);
     putchar('\n');
@@ -334,7 +335,7 @@ static void print_trace(const char *path, const takt_trace *trace)
     print_contents(trace, facts);
     print_tracks(trace);
     print_devices(trace, facts);
-    print_clock(trace, facts);
+    print_clock(trace);
     print_open_scopes(facts);
     print_losses(trace, facts);
     print_ending(trace, facts);

@@ -355,7 +355,7 @@ static char *put_short_double(char *out, double value)
 /* Writes the fewest digits that read back as the same double, with ".0" behind an integer. */
 static char *put_long_double(char *out, double value)
 {
-    char *end = tkt_put_double(out, value);
+    char *end = tkt_put_double(out, value, TKT_DOUBLE_DIGITS);
     *end = '\0';
     if (!strpbrk(out, ".e")) {
         *end++ = '.';

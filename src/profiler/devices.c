@@ -316,7 +316,8 @@ takt_status tkt_devices_settle(tkt_device_part *part, const tkt_join *join,
         .user = &s});
     if (awaits)
         __atomic_store_n(&awaited_graphs, launched, __ATOMIC_RELAXED);
-    if (!has_all_arrived(&s)) /* otherwise what has been lost since the end was others' */
+    /* Nothing is missing: what CUPTI has lost since the end was others'. */
+    if (!has_all_arrived(&s) || tkt_cuda_status_now().backend != TKT_BACKEND_CUPTI)
         part->end_losses = losses_now();
     out->has_strays = s.arrivals.strays != 0;
     out->is_call_under_way = s.arrivals.has_call;

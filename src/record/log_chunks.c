@@ -107,12 +107,15 @@ static uint32_t count_from(const tkt_chunk *chunk, uint64_t from)
     bool is_later = true;
     for (uint32_t i = 0; i < chunk->count; i++) {
         const takt_record *slot = &chunk->slots[i];
-        tkt_slot_span span;
-        if (tkt_slot_read_span(slot, &span))
-            is_later = span.end >= from;
+        if (tkt_slot_is_plain(slot))
+            is_later = slot->start + slot->ticks >= from;
+        else if (tkt_slot_is(slot, TKT_SLOT_SPAN))
+            is_later = slot[1].start >= from;
         else if (tkt_slot_is_moment(slot))
             is_later = slot->start >= from;
-        count += is_later && tkt_slot_is_event(slot);
+        else if (!tkt_slot_is_event(slot))
+            continue;
+        count += is_later;
     }
     return count;
 }

@@ -118,6 +118,11 @@ bool tkt_is_recovered(const takt_trace *trace)
            (facts->has_spans || !trace->fold.has_lists);
 }
 
+const char *tkt_over_threads(const takt_trace *trace)
+{
+    return tkt_has_threads(trace) ? ", summed over threads" : "";
+}
+
 static void add_cost(line *l, const takt_trace *trace)
 {
     const takt_facts *facts = &trace->facts;
@@ -130,10 +135,14 @@ static void add_cost(line *l, const takt_trace *trace)
     tkt_value_text(share, TKT_CELL_SHARE, (tkt_cell){.d = wall_ns > 0 ? cost_ns / wall_ns : 0});
     const char *lower = tkt_trace_lacks_spans(trace) ? "at least " : least(facts);
     snprintf(part, sizeof part, "Takt's cost %s%s (%s of wall time)", lower, cost, share);
+    bool is_known = !tkt_is_imported(facts) && !isnan(tkt_cost_ns(trace));
     if (tkt_is_imported(facts))
         add_part(l, "cost of the recording unknown");
     else
-        add_part(l, isnan(tkt_cost_ns(trace)) ? "Takt's cost unknown" : part);
+        add_part(l, is_known ? part : "Takt's cost unknown");
+    const char *over = tkt_over_threads(trace);
+    if (is_known && *over)
+        add_part(l, over + 2);
     if (strncmp(tkt_trace_text(trace, trace->backend), "CUPTI", 5) == 0)
         add_part(l, "CUPTI's not counted");
 }

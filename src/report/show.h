@@ -35,6 +35,9 @@ void tkt_put_provenance(tkt_writer *writer, const takt_trace *trace, size_t widt
 /* The same as a JSON object. */
 void tkt_put_provenance_json(tkt_writer *writer, const takt_trace *trace);
 
+/* Follows Takt's own cost, which is a sum: ", summed over threads", or "" if one thread recorded. */
+const char *tkt_over_threads(const takt_trace *trace);
+
 /* ======== Reports ======== */
 
 typedef takt_status (*tkt_show_function)(tkt_document *document,

@@ -48,6 +48,7 @@ static const char *report_of_advice(const tkt_advice *advice)
 /* The figures of a piece of advice as text. */
 typedef struct wording {
     const tkt_advice *advice;
+    const char *over; /* behind Takt's own cost */
     unsigned long long count;
     unsigned long long others;
     unsigned long long step;
@@ -247,8 +248,9 @@ static void word_host(char out[SENTENCE], const wording *w)
             w->others ? w->other : "");
         break;
     case TKT_ADVICE_COST:
-        SAY("Recording itself took about %s, %s of the wall time: record fewer or coarser scopes.",
-            w->time, w->share);
+        SAY("Recording itself took about %s%s, %s of the wall time: record fewer or coarser "
+            "scopes.",
+            w->time, w->over, w->share);
         break;
     default:
         SAY("Lost %llu: %s.", w->count, takt_loss_text(w->advice->loss));
@@ -257,10 +259,11 @@ static void word_host(char out[SENTENCE], const wording *w)
 }
 
 /* Writes the sentence, and the command that shows more. */
-static void word_advice(char out[SENTENCE], const tkt_advice *advice)
+static void word_advice(char out[SENTENCE], const takt_trace *trace, const tkt_advice *advice)
 {
     wording w;
     word_figures(advice, &w);
+    w.over = tkt_over_threads(trace);
     if (!word_steps(out, &w) && !word_device(out, &w) && !word_memory(out, &w))
         word_host(out, &w);
     size_t used = strlen(out);
@@ -425,7 +428,7 @@ takt_status tkt_show_advice(tkt_document *document, const tkt_advice_basis *basi
     set_headline(document, basis, count > 0 ? &advice[0] : NULL);
     for (size_t i = 0; i < count; i++) {
         char text[SENTENCE];
-        word_advice(text, &advice[i]);
+        word_advice(text, document->trace, &advice[i]);
         add_row(document, table, &advice[i], text);
         tkt_document_add_note(document, "%s", text);
     }

@@ -23,7 +23,7 @@ static size_t finish(char *out, char *end, const char *unit)
 
 static size_t put_double(char *out, double value)
 {
-    return finish(out, tkt_put_double(out, value), "");
+    return finish(out, tkt_put_double(out, value, TKT_DOUBLE_DIGITS), "");
 }
 
 double tkt_share(uint64_t part, uint64_t whole)

@@ -112,9 +112,9 @@ static bool has_part(const serial *s, uint32_t track)
 /* Call it before the first part is taken. */
 static bool count_sharers(serial *s)
 {
-    tkt_workers workers = {0};
+    tkt_placed_threads workers = {0};
     uint32_t place = UINT32_MAX; /* the last that was counted */
-    bool has_memory = tkt_workers_of(s->trace, &workers) == TAKT_OK;
+    bool has_memory = tkt_place_threads(s->trace, &workers) == TAKT_OK;
     s->sharers = has_part(s, tkt_main_track(s->trace));
     for (size_t i = 0; i < workers.count; i++) {
         if (workers.items[i].place == place || !has_part(s, workers.items[i].track))

@@ -152,30 +152,31 @@ uint64_t tkt_spans_end(const tkt_spans *spans)
     return spans->items[last].end_ns;
 }
 
-static bool list_workers(const takt_trace *trace, tkt_workers *out)
+static bool list_workers(const takt_trace *trace, tkt_placed_threads *out)
 {
     uint32_t main = tkt_main_track(trace);
     for (uint32_t i = 0; i < trace->tracks.count; i++) {
         const tkt_track *track = &trace->tracks.items[i];
         if (track->kind != TAKT_TRACK_THREAD || i == main || track->spans.count == 0)
             continue;
-        tkt_worker *added = TKT_ARRAY_ADD(out);
+        tkt_placed_thread *added = TKT_ARRAY_ADD(out);
         if (!added)
             return false;
-        *added = (tkt_worker){track->spans.items[0].begin_ns, tkt_spans_end(&track->spans), i, 0};
+        *added =
+            (tkt_placed_thread){track->spans.items[0].begin_ns, tkt_spans_end(&track->spans), i, 0};
     }
-    return tkt_order_by_time(TKT_ORDER_ITEMS(out, offsetof(tkt_worker, end_ns))) == TAKT_OK;
+    return tkt_order_by_time(TKT_ORDER_ITEMS(out, offsetof(tkt_placed_thread, end_ns))) == TAKT_OK;
 }
 
 /* Gives each worker the first free place: the first thread of each step then has the same. If that
  * makes them few times fewer, they are not made anew, and each has its own. */
-static bool find_places(tkt_workers *workers)
+static bool find_places(tkt_placed_threads *workers)
 {
     tkt_heap busy = {0}, vacant = {0}; /* by end; by number */
     size_t places = 0;
     bool has_memory = true;
     for (size_t i = 0; i < workers->count && has_memory; i++) {
-        tkt_worker *w = &workers->items[i];
+        tkt_placed_thread *w = &workers->items[i];
         while (has_memory && busy.count && busy.items[0].key <= w->begin_ns) {
             uint32_t place = tkt_heap_take(&busy).value;
             has_memory = tkt_heap_add(&vacant, place, place);
@@ -192,11 +193,11 @@ static bool find_places(tkt_workers *workers)
 
 static int by_place(const void *a, const void *b)
 {
-    const tkt_worker *x = a, *y = b;
+    const tkt_placed_thread *x = a, *y = b;
     return (x->place > y->place) - (x->place < y->place);
 }
 
-takt_status tkt_workers_of(const takt_trace *trace, tkt_workers *out)
+takt_status tkt_place_threads(const takt_trace *trace, tkt_placed_threads *out)
 {
     bool has_memory = list_workers(trace, out) && find_places(out);
     if (has_memory && out->count)
@@ -206,8 +207,8 @@ takt_status tkt_workers_of(const takt_trace *trace, tkt_workers *out)
 
 static bool add_workers(partition *p)
 {
-    tkt_workers workers = {0};
-    bool has_memory = tkt_workers_of(p->trace, &workers) == TAKT_OK;
+    tkt_placed_threads workers = {0};
+    bool has_memory = tkt_place_threads(p->trace, &workers) == TAKT_OK;
     for (size_t i = 0; i < workers.count && has_memory; i++)
         find_names(p, &p->trace->tracks.items[workers.items[i].track]);
     for (size_t i = 0; i < workers.count && has_memory; i++) {

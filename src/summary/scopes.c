@@ -218,20 +218,19 @@ static takt_status group_by_name(grouping *g)
     return status;
 }
 
-/* True if several threads have scopes. */
-static bool has_threads(const takt_trace *trace)
+bool tkt_has_threads(const takt_trace *trace)
 {
-    size_t count = trace->fold.threads.count;
+    size_t count = 0;
     for (size_t i = 0; i < trace->tracks.count && trace->facts.has_spans; i++) {
         const tkt_track *track = &trace->tracks.items[i];
         count += track->kind == TAKT_TRACK_THREAD && track->spans.count > 0;
     }
-    return count > 1;
+    return count > 1 || trace->fold.threads.count > 1;
 }
 
 bool tkt_scopes_mix_times(const takt_trace *trace)
 {
-    return tkt_trace_lacks_time(trace) && has_threads(trace);
+    return tkt_trace_lacks_time(trace) && tkt_has_threads(trace);
 }
 
 static takt_status scopes_of(const takt_trace *trace, bool all, event_choice events,
@@ -243,7 +242,7 @@ static takt_status scopes_of(const takt_trace *trace, bool all, event_choice eve
                   .scopes = &scopes,
                   .all = all,
                   .events = events,
-                  .has_threads = events == ALL_EVENTS || has_threads(trace)};
+                  .has_threads = events == ALL_EVENTS || tkt_has_threads(trace)};
     takt_status status = g.fold ? group_by_name(&g) : TAKT_NO_MEMORY;
     if (status != TAKT_OK) {
         tkt_scopes_fini(&scopes);

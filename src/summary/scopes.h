@@ -78,6 +78,9 @@ takt_status tkt_scopes_sums(const takt_trace *trace, tkt_scopes *out);
 takt_status tkt_scopes_by_stack(const takt_trace *trace, bool all, uint32_t frames,
                                 bool by_arguments, tkt_scopes *out);
 
+/* True if several threads have scopes. */
+bool tkt_has_threads(const takt_trace *trace);
+
 /* True if scopes are missing, of some threads more than of others: their times are not of the same
  * stretch, and cannot be compared. */
 bool tkt_scopes_mix_times(const takt_trace *trace);

@@ -53,19 +53,19 @@ void tkt_threads_fini(tkt_threads *threads); /* call it after a failure too */
 uint32_t tkt_main_track(const takt_trace *trace);
 
 /* A thread with spans, other than the main one. */
-typedef struct tkt_worker {
+typedef struct tkt_placed_thread {
     uint64_t begin_ns; /* of its first scope */
     uint64_t end_ns;   /* of its last outermost one */
     uint32_t track;
     uint32_t place; /* workers of one place follow each other, and count as one */
-} tkt_worker;
+} tkt_placed_thread;
 
-typedef struct tkt_workers {
-    TKT_ARRAY(tkt_worker); /* by place */
-} tkt_workers; /* starts as {0} */
+typedef struct tkt_placed_threads {
+    TKT_ARRAY(tkt_placed_thread); /* by place */
+} tkt_placed_threads; /* starts as {0} */
 
 /* Lists the workers (regions.c). The caller calls TKT_ARRAY_FREE(), also after TAKT_NO_MEMORY. */
-takt_status tkt_workers_of(const takt_trace *trace, tkt_workers *out);
+takt_status tkt_place_threads(const takt_trace *trace, tkt_placed_threads *out);
 
 /* When the last of a thread's spans ends. There is at least one. */
 uint64_t tkt_spans_end(const tkt_spans *spans);

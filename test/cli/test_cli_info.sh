@@ -37,6 +37,12 @@ tracks=$(sed -nE 's/^ .*: ([0-9,]+) spans?$/\1/p' <<<"$out" | tr -d , | paste -s
 [ "${contents:-0}" -gt 999 ] || fail "should have more than 999 spans" "$out"
 [ "${contents:-0}" = $((${tracks:-0})) ] || fail "the tracks have other spans than the trace" "$out"
 
+# The cost of several threads may exceed the length.
+"$samples/jobs" "$scratch/jobs" >"$scratch/printed" 2>&1 || fail "jobs fails" "$(cat "$scratch/printed")"
+run info "$scratch"/jobs/*.pftrace
+status_is 0
+out_has '^  cost +[0-9.]+ [num]s in the recording, summed over threads, as Takt estimates it \('
+
 # What is known of devices.
 "$TAKT_BUILD/test/unit/prog_perfetto" "$scratch/devices.pftrace" >"$scratch/printed" 2>&1 ||
     fail "prog_perfetto fails" "$(cat "$scratch/printed")"

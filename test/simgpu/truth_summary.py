@@ -104,7 +104,7 @@ def host_advice(cycle, scopes):
     if cycle.cost_ns > 0.05 * cycle.wall_ns:
         cost = int(cycle.cost_ns)
         yield Advice(cost, "cost of recording", "scopes",
-                     f"Recording itself took about {time_text(cost)}, "
+                     f"Recording itself took about {time_text(cost)}, summed over threads, "
                      f"{share_text(cycle.cost_ns / cycle.wall_ns)} of the wall time: record fewer "
                      "or coarser scopes.")
     yield Advice(0, "few steps", "steps", "Only 2 steps were recorded, too few to tell what is "

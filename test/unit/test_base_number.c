@@ -48,7 +48,7 @@ TEST(numbers_of_every_length_print_as_printf_prints_them)
 static void assert_double(double value, const char *expected)
 {
     char out[TKT_DOUBLE_BYTES + 1];
-    *tkt_put_double(out, value) = 0;
+    *tkt_put_double(out, value, TKT_DOUBLE_DIGITS) = 0;
     assert_string_equal(out, expected);
 }
 

@@ -330,6 +330,25 @@ TEST(high_cost_is_told)
     takt_trace_release(trace);
 }
 
+/* The sum may exceed the wall time. */
+TEST(the_cost_of_several_threads_is_said_to_be_theirs)
+{
+    takt_trace *trace = build_even(1000000);
+    build_span(trace, build_track(trace, "worker"), build_site(trace, "a"), TKT_NO_SPAN, 1000000,
+               1200000);
+    trace->facts.cost_ns = 1100000;
+    advised a = advise(trace);
+    assert_said(
+        trace, a.count,
+        "Recording itself took about 1.100ms, summed over threads, 110.00% of the wall time: "
+        "record fewer or coarser scopes. See takt report --scopes.");
+    char *text = report_of(trace, "summary", NULL);
+    assert_non_null(
+        strstr(text, "Takt's cost 1.100ms (110.00% of wall time); summed over threads"));
+    tkt_free(text);
+    takt_trace_release(trace);
+}
+
 /* 30 steps of 0.1 ms; those that `is_slow` tells take 0.5. */
 static takt_trace *build_slow(bool (*is_slow)(uint64_t step))
 {

@@ -157,7 +157,7 @@ void html_put_sites(html_writer *writer, html_bytes *out)
 static void put_double(html_bytes *out, double number)
 {
     char text[TKT_DOUBLE_BYTES];
-    html_put(out, text, (size_t)(tkt_put_double(text, number) - text));
+    html_put(out, text, (size_t)(tkt_put_double(text, number, 6) - text));
 }
 
 static void put_value(html_bytes *out, const takt_arg_info *arg)

@@ -101,7 +101,7 @@ static char *put_value(csv *to, char *at, const table_value *value)
     case TABLE_UINT:
         return tkt_put_u64(at, value->u);
     case TABLE_REAL:
-        return tkt_put_double(at, value->d);
+        return tkt_put_double(at, value->d, TKT_DOUBLE_DIGITS);
     case TABLE_TEXT:
         break;
     }
