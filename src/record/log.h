@@ -142,8 +142,6 @@ typedef struct tkt_thread_log {
     uint32_t       *path;     /* lock; scratch space: the root, and a node at each depth */
     tkt_folded_calls folded_calls; /* lock; of `fold`, since they were last taken */
     tkt_folded_calls taken_calls;  /* lock; of the fold that was taken last */
-    uint32_t read_number; /* lock; of the window whose stream read the log last, see control.h */
-    uint64_t read_ticks;  /* lock; what is older, the stream has */
 
     /* Only the thread of the log touches the rest. */
     tkt_chunk      *tail;
@@ -169,6 +167,8 @@ typedef struct tkt_thread_log {
     uint64_t        losses[TAKT_LOSS_COUNT]; /* atomic, relaxed, as the next two */
     double          flops;                   /* declared work since the process began */
     double          bytes;
+    uint32_t        read_number; /* lock; of the window whose stream read the log last, see control.h */
+    uint64_t        read_ticks;  /* lock; what is older, the stream has */
 } tkt_thread_log;
 
 /* Returns the calling thread's log, made at its first event. NULL when there is no memory, in a
