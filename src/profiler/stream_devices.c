@@ -3,7 +3,7 @@
  * a lane of its own. The reader finds calls by correlation id, so nothing has to wait for them.
  *
  * A graph launch that is combined from nodes waits until no node has arrived for a while, and no
- * body is held that may be its; of very many the earlier half does not wait. */
+ * body is held that may be its; very many wait less long. */
 #include "profiler/stream.h"
 
 #include "cuda/timers.h"
@@ -15,7 +15,8 @@
 
 #define GRAPH_QUIET_NS UINT64_C(3000000000)
 #define GRAPH_MOST_NS  UINT64_C(13000000000) /* while bodies are held */
-#define MOST_GRAPHS    (1u << 16)            /* launches that wait */
+#define GRAPH_LEAST_NS UINT64_C(1000000000)  /* if very many launches wait */
+#define MOST_GRAPHS    (1u << 16)
 #define MOST_SHAPES    4096u
 
 typedef struct taking {
@@ -220,13 +221,14 @@ static void take_graphs(taking *t, bool is_last)
     tkt_graphs *graphs = &t->to->graphs;
     uint64_t now = takt_now_ns();
     uint64_t quiet_ns = t->to->bodies.held.count ? GRAPH_MOST_NS : GRAPH_QUIET_NS;
-    bool are_many = graphs->items.count > MOST_GRAPHS;
-    size_t count = 0, least = are_many ? graphs->items.count - MOST_GRAPHS / 2 : 0;
-    if (are_many)
+    size_t count = 0;
+    if (graphs->items.count > MOST_GRAPHS) {
+        quiet_ns = GRAPH_LEAST_NS;
         tkt_bodies_settle(&t->to->bodies, true, settle_body, t);
+    }
     for (; count < graphs->items.count; count++) {
         const tkt_graph_launch *launch = &graphs->items.items[count];
-        if (!is_last && count >= least && launch->owner + quiet_ns > now)
+        if (!is_last && launch->owner + quiet_ns > now)
             break;
         add_activity(t, &launch->whole, tkt_graph_shape(graphs, t->to->trace, launch));
     }

@@ -688,8 +688,8 @@ TEST(captured_calls_lack_no_activity_in_a_file)
     assert_int_equal(system(command), 0);
 }
 
-/* While a body waits for the launch that follows, a stream puts launches together for seconds: so
- * many that it writes some earlier. */
+/* While a body waits for the launch that follows, a stream puts launches together for seconds, or
+ * for one if there are so many. */
 TEST(a_stream_that_holds_a_body_loses_none_of_many_launches)
 {
     enum {
