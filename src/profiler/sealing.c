@@ -79,28 +79,34 @@ static void fill_facts(const tkt_window *window, takt_trace *trace)
         trace->losses[i] += window->losses[i];
 }
 
+static void subtract(uint64_t *from, uint64_t now, uint64_t before)
+{
+    uint64_t since = now > before ? now - before : 0;
+    *from -= since < *from ? since : *from;
+}
+
 /* Reads what excuses losses first: a loss that comes in between rather counts too much. */
 void tkt_window_losses(const tkt_window *window, uint64_t losses[TAKT_LOSS_COUNT])
 {
-    uint64_t excused = tkt_record_older(window->number);
-    if (!(window->wish.modes & TKT_KEEP))
-        excused =
-            __atomic_load_n(&tkt_record_control.folded, __ATOMIC_RELAXED) - window->folded_before;
+    const tkt_excused now = tkt_record_excused(window->number), *before = &window->excused_before;
+    bool is_kept = (window->wish.modes & TKT_KEEP) != 0;
     tkt_log_losses(losses);
     for (int i = 0; i < TAKT_LOSS_COUNT; i++)
         losses[i] -= window->losses_before[i];
-    uint64_t *dropped = &losses[TAKT_LOSS_BUFFER_FULL];
-    *dropped -= excused < *dropped ? excused : *dropped;
+    subtract(&losses[TAKT_LOSS_OVERWRITTEN], now.overwritten, before->overwritten);
+    subtract(&losses[TAKT_LOSS_BUFFER_FULL], is_kept ? now.dropped : now.folded,
+             is_kept ? before->dropped : before->folded);
 }
 
 void tkt_window_progress(const tkt_window *window, const takt_trace *slice, takt_trace *so_far)
 {
     takt_facts *facts = &so_far->facts;
     uint64_t losses[TAKT_LOSS_COUNT];
-    if (slice)
+    bool goes_on = slice && !tkt_window_has_ended(window);
+    if (goes_on)
         tkt_window_losses(window, losses);
     for (int i = 0; i < TAKT_LOSS_COUNT; i++)
-        so_far->losses[i] += slice ? losses[i] : window->losses[i];
+        so_far->losses[i] += goes_on ? losses[i] : window->losses[i];
     const tkt_memory_state memory = slice ? tkt_window_memory(window) : window->memory_after;
     fill_totals(window, &memory, &so_far->memory);
     fill_peak(window, &memory, so_far);

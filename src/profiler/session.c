@@ -195,8 +195,8 @@ static void count_losses_from(tkt_window *window)
     tkt_mutex_lock(&session_lock);
     window->number = tkt_record_open(tkt_ticks());
     tkt_mutex_unlock(&session_lock);
-    window->folded_before = __atomic_load_n(&tkt_record_control.folded, __ATOMIC_RELAXED);
     tkt_log_losses(window->losses_before);
+    window->excused_before = tkt_record_excused(window->number);
 }
 
 /* The window has ended, and what it keeps must stay until it is closed. */
@@ -275,8 +275,7 @@ static void begin_now(tkt_window *window)
 {
     note_places(window, &window->begin_places);
     window->begin_ticks = tkt_ticks();
-    if (window->wish.modes & TKT_RING)
-        __atomic_store_n(&tkt_record_control.began_ticks, window->begin_ticks, __ATOMIC_RELAXED);
+    tkt_record_move(window->number, window->begin_ticks);
     if (window->wish.modes & TKT_FOLD)
         fold_from(window, window->begin_ticks);
 }
@@ -392,6 +391,7 @@ void tkt_window_end(tkt_window *window, uint64_t ticks)
     tkt_mutex_lock(&window->snapshots);
     window->end_ticks = ticks;
     settle(window);
+    tkt_window_losses(window, window->losses);
     tkt_devices_end(&window->devices);
     tkt_mutex_lock(&session_lock);
     if (window->wish.modes & TKT_FOLD) {
@@ -400,17 +400,22 @@ void tkt_window_end(tkt_window *window, uint64_t ticks)
     }
     note_places(window, &window->end_places);
     window->is_ended = true;
+    tkt_record_close(window->number);
     apply_wishes();
     tkt_mutex_unlock(&session_lock);
     tkt_mutex_unlock(&window->snapshots);
-    tkt_window_losses(window, window->losses);
-    tkt_mutex_lock(&session_lock);
-    tkt_record_close(window->number);
-    tkt_mutex_unlock(&session_lock);
     window->memory_after = tkt_window_memory(window);
     window->realtime_offset_ns = tkt_clock_realtime_offset_ns();
     window->residual_ns = tkt_clock_residual_ns(&window->fit);
     tkt_mismatch_report();
+}
+
+bool tkt_window_has_ended(const tkt_window *window)
+{
+    tkt_mutex_lock(&session_lock);
+    bool has_ended = window->is_ended;
+    tkt_mutex_unlock(&session_lock);
+    return has_ended;
 }
 
 bool tkt_window_is_full(const tkt_window *window)
@@ -479,7 +484,6 @@ tkt_seal_window tkt_window_bounds(const tkt_window *window, bool has_ended)
 {
     tkt_seal_window bounds = {.begin_ticks = window->begin_ticks,
                               .begin_places = &window->begin_places,
-                              .number = window->number,
                               .fit = window->fit};
     if (has_ended) {
         bounds.end_ticks = window->end_ticks;

@@ -52,7 +52,9 @@ void tkt_window_backend(const tkt_window *window, const tkt_cuda_status *devices
 /* Fills in the facts that are known when the recording begins: program, clock, backend. */
 takt_status tkt_window_describe(const tkt_window *window, takt_trace *trace);
 
-/* What the window has lost so far. */
+bool tkt_window_has_ended(const tkt_window *window);
+
+/* What a window that has not ended has lost so far. */
 void tkt_window_losses(const tkt_window *window, uint64_t losses[TAKT_LOSS_COUNT]);
 
 /* Updates the facts of a window that is being written: losses, memory, clock; and adds the cost of
@@ -210,7 +212,7 @@ struct tkt_window {
     bool             was_released;
     uint64_t         settled_ticks; /* see tkt_record_settle(); 0: it goes on, or keeps nothing */
     uint32_t         number;        /* of tkt_record_open() */
-    uint64_t         folded_before; /* tkt_control.folded at its begin */
+    tkt_excused      excused_before; /* at its begin */
     tkt_clock_fit    fit;
     uint64_t         losses[TAKT_LOSS_COUNT]; /* counts while it lasted; set when it has ended */
     uint64_t         losses_before[TAKT_LOSS_COUNT]; /* counts at its begin */

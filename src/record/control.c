@@ -63,7 +63,7 @@ void tkt_record_settle(uint64_t ticks)
     __atomic_store_n(&tkt_record_control.settled_ticks, ticks, __ATOMIC_RELAXED);
 }
 
-static void set_open(uint32_t number, uint64_t ticks)
+void tkt_record_move(uint32_t number, uint64_t ticks)
 {
     if (number < TKT_PLACES)
         __atomic_store_n(&tkt_record_control.open_ticks[number], ticks, __ATOMIC_RELAXED);
@@ -74,22 +74,25 @@ uint32_t tkt_record_open(uint64_t ticks)
     uint32_t number = 0;
     while (number < TKT_PLACES && tkt_record_control.open_ticks[number])
         number++;
-    if (number < TKT_PLACES)
-        __atomic_store_n(&tkt_record_control.older[number], 0, __ATOMIC_RELAXED);
-    set_open(number, ticks);
+    tkt_record_move(number, ticks);
     return number;
-}
-
-uint64_t tkt_record_older(uint32_t number)
-{
-    return number < TKT_PLACES
-               ? __atomic_load_n(&tkt_record_control.older[number], __ATOMIC_RELAXED)
-               : 0;
 }
 
 void tkt_record_close(uint32_t number)
 {
-    set_open(number, 0);
+    tkt_record_move(number, 0);
+}
+
+tkt_excused tkt_record_excused(uint32_t number)
+{
+    tkt_control *control = &tkt_record_control;
+    tkt_excused found = {.folded = __atomic_load_n(&control->folded, __ATOMIC_RELAXED)};
+    if (number < TKT_PLACES) {
+        found.dropped = __atomic_load_n(&control->excused[number].dropped, __ATOMIC_RELAXED);
+        found.overwritten =
+            __atomic_load_n(&control->excused[number].overwritten, __ATOMIC_RELAXED);
+    }
+    return found;
 }
 
 void tkt_record_set(uint32_t modes, uint64_t mask)

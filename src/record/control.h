@@ -26,6 +26,13 @@
 
 #define TKT_PLACES 8u
 
+/* Lost events that are no loss of a window. */
+typedef struct tkt_excused {
+    uint64_t dropped;     /* older than the window, or read by its stream */
+    uint64_t overwritten; /* the same of the flight recorder */
+    uint64_t folded;      /* dropped after they were folded: no loss of a window that keeps none */
+} tkt_excused;
+
 typedef struct tkt_control {
     uint32_t      modes; /* atomic; TKT_ bits */
     uint32_t      epoch; /* atomic; counts how often recording was switched on */
@@ -33,8 +40,8 @@ typedef struct tkt_control {
     uint64_t      ring_until_ticks; /* atomic; with TKT_RING: chunks full before it are reused */
     uint64_t      settled_ticks;   /* atomic; see tkt_record_settle() */
     uint64_t      open_ticks[TKT_PLACES]; /* atomic; see tkt_record_open() */
-    uint64_t      older[TKT_PLACES];      /* atomic; dropped events from before open_ticks */
-    uint64_t      folded;          /* atomic; events dropped after they were folded */
+    tkt_excused   excused[TKT_PLACES];    /* atomic; by window, but for `folded` */
+    uint64_t      folded;          /* atomic; of all windows */
     uint64_t      fold_from_ticks; /* atomic; spans are folded from here on */
     uint64_t      fold_from_ns;    /* atomic; the same in ns */
     uint64_t      fold_ns_per_tick; /* atomic; see tkt_clock_fit */
@@ -64,14 +71,12 @@ void tkt_record_run(bool is_running);
  * a time. */
 void tkt_record_settle(uint64_t ticks);
 
-/* Events that are dropped may be older than a window that goes on, and then are no loss of it: the
- * control counts them at the number that this returns; it is TKT_PLACES for one window too many. One
- * thread at a time. */
+/* Lost events may be older than a window that goes on. The control counts them at the number that
+ * this returns; it is TKT_PLACES for one window too many. One thread at a time. */
 uint32_t tkt_record_open(uint64_t ticks);
+void tkt_record_move(uint32_t number, uint64_t ticks); /* the window begins later */
 void tkt_record_close(uint32_t number);
-
-/* How many dropped events were older than the window. */
-uint64_t tkt_record_older(uint32_t number);
+tkt_excused tkt_record_excused(uint32_t number);
 
 /* Records the sites in `mask` (0: nothing) in the given modes. One thread at a time. */
 void tkt_record_set(uint32_t modes, uint64_t mask);

@@ -167,8 +167,9 @@ typedef struct tkt_thread_log {
     uint64_t        losses[TAKT_LOSS_COUNT]; /* atomic, relaxed, as the next two */
     double          flops;                   /* declared work since the process began */
     double          bytes;
-    uint32_t        read_number; /* lock; of the window whose stream read the log last, see control.h */
-    uint64_t        read_ticks;  /* lock; what is older, the stream has */
+    uint64_t        read_begin;  /* lock; of the window whose stream read the log last, */
+    uint64_t        read_ticks;  /* lock; when it did, */
+    const takt_record *read_until; /* lock; and up to where */
 } tkt_thread_log;
 
 /* Returns the calling thread's log, made at its first event. NULL when there is no memory, in a
@@ -318,9 +319,8 @@ typedef struct tkt_log_view {
 takt_status tkt_log_view_open(tkt_thread_log *log, uint64_t from_ticks, tkt_log_view *view);
 void tkt_log_view_close(tkt_thread_log *log, tkt_log_view *view);
 
-/* Notes that a stream has read the log up to `ticks`, or a little further. `number` is that of its
- * window, see tkt_record_open(). */
-void tkt_log_note_read(tkt_thread_log *log, uint32_t number, uint64_t ticks);
+/* Notes that the stream of the window that began at `begin_ticks` has read the log up to `until`. */
+void tkt_log_note_read(tkt_thread_log *log, uint64_t begin_ticks, const takt_record *until);
 
 /* The end of what its thread has written. */
 const takt_record *tkt_log_cursor(tkt_thread_log *log);

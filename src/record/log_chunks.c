@@ -99,23 +99,23 @@ static void append_chunk(tkt_thread_log *log, tkt_chunk *chunk)
     tkt_log_publish(log, chunk->slots);
 }
 
-/* Returns how many of the chunk's events end at `from` or later. One without a time counts with the
- * event before it. */
-static uint32_t count_from(const tkt_chunk *chunk, uint64_t from)
+/* Returns how many of the chunk's events from slot `first` on end at `from` or later. One without a
+ * time counts with the event before it, one whose time is not in ticks always. */
+static uint32_t count_from(const tkt_chunk *chunk, uint32_t first, uint64_t from)
 {
     uint32_t count = 0;
     bool is_later = true;
-    for (uint32_t i = 0; i < chunk->count; i++) {
+    for (uint32_t i = first; i < chunk->count; i++) {
         const takt_record *slot = &chunk->slots[i];
         if (tkt_slot_is_plain(slot))
             is_later = slot->start + slot->ticks >= from;
-        else if (tkt_slot_is(slot, TKT_SLOT_SPAN))
+        else if (tkt_slot_is(slot, TKT_SLOT_SPAN) || tkt_slot_is(slot, TKT_SLOT_TASK))
             is_later = slot[1].start >= from;
         else if (tkt_slot_is_moment(slot))
             is_later = slot->start >= from;
         else if (!tkt_slot_is_event(slot))
             continue;
-        count += is_later;
+        count += is_later || tkt_slot_is(slot, TKT_SLOT_SPAN_AT);
     }
     return count;
 }
@@ -123,25 +123,44 @@ static uint32_t count_from(const tkt_chunk *chunk, uint64_t from)
 /* Returns how many events of this recording the chunk holds; its first ones may be older. */
 static uint32_t count_events(const tkt_chunk *chunk)
 {
-    return count_from(chunk, __atomic_load_n(&tkt_record_control.began_ticks, __ATOMIC_RELAXED));
+    return count_from(chunk, 0, __atomic_load_n(&tkt_record_control.began_ticks, __ATOMIC_RELAXED));
 }
 
-/* Of events that are dropped, counts those that are no loss of a window: older, read by its
- * stream, or folded. */
-static void excuse(const tkt_thread_log *log, const tkt_chunk *chunk, uint32_t events)
+/* Returns the first slot of the chunk that the stream of the window which began then has not read.
+ */
+static uint32_t first_unread(const tkt_thread_log *log, const tkt_chunk *chunk,
+                             uint64_t begin_ticks)
+{
+    bool has_read = log->read_begin == begin_ticks && log->read_ticks >= chunk->begin_ticks &&
+                    tkt_chunk_holds(chunk, log->read_until);
+    return has_read ? (uint32_t)(log->read_until - chunk->slots) : 0;
+}
+
+/* The chunk's events are lost. Counts those that are no loss of a window. */
+static void excuse(const tkt_thread_log *log, const tkt_chunk *chunk, uint32_t events,
+                   takt_loss loss)
 {
     tkt_control *control = &tkt_record_control;
     uint64_t began = __atomic_load_n(&control->began_ticks, __ATOMIC_RELAXED);
     for (uint32_t i = 0; i < TKT_PLACES; i++) {
         uint64_t from = __atomic_load_n(&control->open_ticks[i], __ATOMIC_RELAXED);
-        if (from && i == log->read_number && log->read_ticks > from)
-            from = log->read_ticks;
-        if (from > began)
-            __atomic_fetch_add(&control->older[i], events - count_from(chunk, from),
+        uint32_t first = from ? first_unread(log, chunk, from) : 0;
+        tkt_excused *of = &control->excused[i];
+        if (first > 0 || from > began)
+            __atomic_fetch_add(loss == TAKT_LOSS_OVERWRITTEN ? &of->overwritten : &of->dropped,
+                               events - count_from(chunk, first, from > began ? from : began),
                                __ATOMIC_RELAXED);
     }
-    if (tkt_record_has(TKT_FOLD))
+    if (loss == TAKT_LOSS_BUFFER_FULL && tkt_record_has(TKT_FOLD))
         __atomic_fetch_add(&control->folded, events, __ATOMIC_RELAXED);
+}
+
+/* With the lock: the chunk's events are lost. */
+static void lose_events(tkt_thread_log *log, const tkt_chunk *chunk, takt_loss loss)
+{
+    uint32_t events = count_events(chunk);
+    excuse(log, chunk, events, loss);
+    lose(log, loss, events);
 }
 
 tkt_chunk *tkt_log_unlink_head(tkt_thread_log *log)
@@ -212,7 +231,7 @@ static bool may_overwrite(const tkt_thread_log *log)
 static tkt_chunk *overwrite_oldest(tkt_thread_log *log)
 {
     tkt_chunk *chunk = tkt_log_unlink_head(log);
-    lose(log, TAKT_LOSS_OVERWRITTEN, count_events(chunk));
+    lose_events(log, chunk, TAKT_LOSS_OVERWRITTEN);
     return chunk;
 }
 
@@ -245,9 +264,7 @@ static bool drop_newest(tkt_thread_log *log)
     if (log->pins || log->mapped || has_settled(tail))
         return false;
     tail->count = (uint32_t)(log->thread->cursor - tail->slots);
-    uint32_t events = count_events(tail);
-    excuse(log, tail, events);
-    lose(log, TAKT_LOSS_BUFFER_FULL, events);
+    lose_events(log, tail, TAKT_LOSS_BUFFER_FULL);
     tkt_log_begin_chunk(log, tail);
     if (log->unfolded == tail)
         log->unfolded_slot = 0;

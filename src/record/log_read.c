@@ -143,11 +143,12 @@ takt_status tkt_log_view_open(tkt_thread_log *log, uint64_t from_ticks, tkt_log_
     return TAKT_OK;
 }
 
-void tkt_log_note_read(tkt_thread_log *log, uint32_t number, uint64_t ticks)
+void tkt_log_note_read(tkt_thread_log *log, uint64_t begin_ticks, const takt_record *until)
 {
     uint64_t was = tkt_busy_lock(&log->lock);
-    log->read_number = number;
-    log->read_ticks = ticks;
+    log->read_begin = begin_ticks;
+    log->read_ticks = tkt_ticks();
+    log->read_until = until;
     tkt_busy_unlock(&log->lock, was);
 }
 

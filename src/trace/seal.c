@@ -229,6 +229,10 @@ static const takt_record *find_place(const tkt_seal_places *places, uint32_t num
         *part = i;
         return place->cursor;
     }
+    /* The chunk with the place was dropped. What was begun before it is sealed. */
+    while (place->cursor && *part < view->parts.count &&
+           view->parts.items[*part].begun_ticks <= place->ticks)
+        ++*part;
     return NULL;
 }
 
@@ -258,12 +262,12 @@ static takt_status seal_log(tkt_sealing *sealing, tkt_thread_log *log)
     uint64_t from = window->begin_ticks;
     if (window->places && window->places->ticks > from)
         from = window->places->ticks;
-    uint64_t now = tkt_ticks();
     takt_status status = tkt_log_view_open(log, from, &view);
     if (status != TAKT_OK)
         return status;
+    const tkt_log_part *last = &view.parts.items[view.parts.count - 1];
     if (window->places)
-        tkt_log_note_read(log, window->number, now);
+        tkt_log_note_read(log, window->begin_ticks, last->slots + last->count);
     size_t part;
     tkt_run run = {0};
     run.window_begin = find_place(window->begin_places, log->number, &view, &part);
@@ -271,7 +275,6 @@ static takt_status seal_log(tkt_sealing *sealing, tkt_thread_log *log)
     const takt_record *sealed = find_place(window->places, log->number, &view, &part);
     seal_view(sealing, &view, run, part,
               sealed ? (uint32_t)(sealed - view.parts.items[part].slots) : 0);
-    const tkt_log_part *last = &view.parts.items[view.parts.count - 1];
     if (window->places && !set_place(&sealing->places, log->number, last->slots + last->count))
         sealing->is_out_of_memory = true;
     tkt_log_view_close(log, &view);

@@ -38,7 +38,6 @@ typedef struct tkt_seal_window {
     uint64_t      end_ticks;
     const tkt_seal_places *begin_places; /* NULL, or lacking a log: where its slots begin */
     const tkt_seal_places *end_places;   /* ... or end */
-    uint32_t      number;           /* of the window, for tkt_log_note_read() */
     uint32_t      last_correlation; /* late_calls gets ids up to this one */
     tkt_clock_fit fit;
     bool          with_spans; /* make the full form */
