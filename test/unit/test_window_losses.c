@@ -1,0 +1,141 @@
+/* What a window has and what it lost is what was recorded in it, once memory is used up: beside the
+ * flight recorder, with spans on tracks, and in streams. */
+#include "support/test.h"
+
+#include <takt/takt.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static uint64_t in_trace, lost;
+
+static uint64_t count_in(const takt_trace *trace)
+{
+    uint64_t count = 0;
+    takt_track_info track;
+    takt_span_info span;
+    for (size_t t = 0; t < takt_trace_count(trace, TAKT_TRACE_TRACKS); t++) {
+        assert_int_equal(takt_trace_track(trace, t, &track), TAKT_OK);
+        for (size_t i = 0; i < track.span_count; i++) {
+            assert_int_equal(takt_trace_span(trace, t, i, &span), TAKT_OK);
+            count += strcmp(span.name, "in") == 0;
+        }
+    }
+    return count;
+}
+
+static void keep(const takt_trace *trace, void *user)
+{
+    (void)user;
+    in_trace = count_in(trace);
+    lost = takt_trace_loss(trace, TAKT_LOSS_BUFFER_FULL) +
+           takt_trace_loss(trace, TAKT_LOSS_OVERWRITTEN);
+}
+
+static takt_profiler *start(takt_profiler_options options)
+{
+    takt_profiler *profiler;
+    options.struct_size = sizeof options;
+    if (options.max_memory_bytes == 0) {
+        options.max_memory_bytes = 256 << 10;
+        options.background = TAKT_OFF;
+    }
+    assert_int_equal(takt_profiler_create(&options, &profiler), TAKT_OK);
+    assert_int_equal(takt_profiler_start(profiler), TAKT_OK);
+    return profiler;
+}
+
+static void stop(takt_profiler *profiler)
+{
+    assert_int_equal(takt_profiler_stop(profiler), TAKT_OK);
+    takt_profiler_destroy(profiler);
+}
+
+static uint64_t make_scopes(uint64_t count)
+{
+    for (uint64_t i = 0; i < count; i++) {
+        TAKT_SCOPE("in");
+    }
+    return count;
+}
+
+TEST(beside_a_flight_recorder)
+{
+    const takt_mode modes[] = {TAKT_MODE_TRACE, TAKT_MODE_FLIGHT};
+    for (int i = 0; i < 2; i++) {
+        takt_profiler *profiler =
+            start((takt_profiler_options){.mode = modes[i], .on_trace = keep});
+        uint64_t made = make_scopes(20000);
+        for (unsigned round = 0; round < 10; round++) {
+            made += make_scopes(301 + 37 * round);
+            takt_profiler *flight = start((takt_profiler_options){.mode = TAKT_MODE_FLIGHT});
+            made += make_scopes(1100);
+            stop(flight);
+            made += make_scopes(1000);
+        }
+        stop(profiler);
+        assert_int_equal(in_trace + lost, made);
+    }
+}
+
+/* The scopes before are another profiler's, in whose tail the spans begin. */
+TEST(spans_on_tracks_are_not_older_than_they_are)
+{
+    takt_track track = takt_track_named("track");
+    takt_profiler *around = start((takt_profiler_options){.mode = TAKT_MODE_TRACE});
+    make_scopes(20000);
+    for (int is_at = 0; is_at < 2; is_at++) {
+        takt_profiler *profiler = start((takt_profiler_options){.on_trace = keep});
+        for (int i = 0; i < 1000; i++) {
+            uint64_t now = takt_now_ns();
+            if (is_at)
+                takt_span_at(track, "in", now, now + 1);
+            else
+                takt_span_end(takt_span_begin(track, "in"));
+        }
+        stop(profiler);
+        assert_int_equal(in_trace + lost, 1000);
+        make_scopes(700);
+    }
+    stop(around);
+}
+
+enum {
+    CYCLES = 40,
+    SCOPES = 30000
+};
+
+/* A scope that is open while a stream reads may be in the file and, at its end, lost. */
+static void check_cycle(const takt_trace *trace, void *user)
+{
+    uint32_t *count = user;
+    keep(trace, NULL);
+    assert_in_range(in_trace + lost, SCOPES, SCOPES + 100);
+    ++*count;
+}
+
+/* Cycles one after the other, of which the next begins while the last one is written. */
+TEST(streams_have_no_event_twice_and_miss_none)
+{
+    char folder[] = "/tmp/takt-losses-XXXXXX", command[64];
+    assert_non_null(mkdtemp(folder));
+    uint32_t count = 0;
+    takt_profiler_options options = {.directory = folder,
+                                     .stream = true,
+                                     .max_memory_bytes = 64 << 10,
+                                     .on_trace = check_cycle,
+                                     .user = &count};
+    options.schedule = (takt_schedule){.active = 1, .repeat = CYCLES};
+    takt_profiler *profiler = start(options);
+    for (int i = 0; i < CYCLES; i++) {
+        make_scopes(SCOPES);
+        assert_int_equal(takt_profiler_step(profiler), TAKT_OK);
+    }
+    stop(profiler);
+    assert_int_equal(count, CYCLES);
+    snprintf(command, sizeof command, "rm -r %s", folder);
+    assert_int_equal(system(command), 0);
+}
+
+TEST_MAIN(NULL, NULL)
