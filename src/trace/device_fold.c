@@ -43,7 +43,8 @@ struct tkt_device_fold {
     uint64_t begin_ns;
     uint64_t end_ns;
     uint64_t latest_earlier; /* CUPTI's time at which the latest work of earlier calls began, */
-    uint64_t latest_own;     /* and that of the window's own; as far as it has arrived */
+    uint64_t own_until;      /* until when the window's own ran, */
+    uint64_t first_later;    /* and when the first of later calls began; as far as it has arrived */
     tkt_graphs graphs;   /* owner of a launch: (log + 1) << 32 | node, or 0 while unknown */
     size_t owned_graphs; /* launches at the front that have owners */
     tkt_bodies bodies;   /* a held one has its label as shape and its filter as context */
@@ -287,12 +288,16 @@ static bool is_within(const tkt_device_fold *fold, const tkt_stored_activity *fr
     return tkt_is_call_within(from->correlation, fold->first_correlation, fold->last_correlation);
 }
 
-static void note_begin(tkt_device_fold *fold, const tkt_stored_activity *from)
+static void note_times(tkt_device_fold *fold, const tkt_stored_activity *from)
 {
     bool is_earlier = !tkt_is_later_call(from->correlation, fold->first_correlation);
-    uint64_t *latest = is_earlier ? &fold->latest_earlier : &fold->latest_own;
-    if ((is_earlier || is_within(fold, from)) && from->begin > *latest)
-        *latest = from->begin;
+    if (is_earlier && from->begin > fold->latest_earlier)
+        fold->latest_earlier = from->begin;
+    else if (is_within(fold, from) && from->end > fold->own_until)
+        fold->own_until = from->end;
+    else if (!is_earlier && !is_within(fold, from) && from->end &&
+             (!fold->first_later || from->begin < fold->first_later))
+        fold->first_later = from->begin;
 }
 
 static void add_single(tkt_device_fold *fold, const tkt_store *store,
@@ -313,7 +318,7 @@ typedef struct settling_bodies {
     tkt_store *store;
 } settling_bodies;
 
-/* As in devices.c: a body of an unknown launch belongs to the window whose work begins around it. */
+/* As in devices.c: a body of an unknown launch belongs to the window whose work runs around it. */
 static bool is_in_work(const settling_bodies *s, const tkt_stored_activity *body)
 {
     const tkt_device_fold *fold = s->fold;
@@ -323,15 +328,16 @@ static bool is_in_work(const settling_bodies *s, const tkt_stored_activity *body
     uint64_t begin_ns = tkt_clock_map_ns(&map, body->begin);
     tkt_clock_map_fini(&map);
     bool has_begun = begin_ns > fold->begin_ns && body->begin > fold->latest_earlier;
-    return has_begun &&
-           (!fold->end_ns || begin_ns <= fold->end_ns || body->begin <= fold->latest_own);
+    bool has_later = fold->first_later && body->begin >= fold->first_later;
+    return has_begun && (!fold->end_ns || begin_ns <= fold->end_ns ||
+                         (body->begin <= fold->own_until && !has_later));
 }
 
 static void add_body(void *user, const tkt_stored_activity *body)
 {
     const settling_bodies *s = user;
     if (body->correlation)
-        note_begin(s->fold, body);
+        note_times(s->fold, body);
     bool is_ours = body->correlation ? is_within(s->fold, body) : is_in_work(s, body);
     if (!is_ours)
         return;
@@ -372,7 +378,7 @@ static void take_activity(tkt_device_fold *fold, tkt_store *store, const tkt_sto
     const tkt_shape *shape = &store->shapes.items[from->shape];
     if (tkt_is_body(from))
         return;
-    note_begin(fold, from);
+    note_times(fold, from);
     if (!is_within(fold, from))
         return;
     if (is_part_of_whole(fold, from) && from->end)

@@ -41,30 +41,33 @@ static bool is_in_window(const join *j, uint64_t begin_ns)
     return begin_ns >= j->begin_ns && begin_ns <= j->end_ns;
 }
 
-/* Finds when the latest work of calls before the window began, and that of the window's own. */
+/* Finds when the latest work of calls before the window began, until when the window's own ran, and
+ * when the first of later calls began. */
 __attribute__((cold)) static void find_work(join *j)
 {
-    uint64_t latest = 0, latest_before = 0;
+    uint64_t latest_before = 0, until = 0, first_later = UINT64_MAX;
     for (const tkt_store_chunk *chunk = j->store->first; chunk; chunk = chunk->next) {
         for (uint32_t i = 0; i < chunk->count; i++) {
             const tkt_stored_activity *item = &chunk->items[i];
-            if (item->correlation == 0 ||
-                !tkt_is_call_until(item->correlation, j->what->last_correlation))
+            if (item->correlation == 0 || item->end == 0)
                 continue;
-            latest = item->begin > latest ? item->begin : latest;
-            if (!tkt_is_later_call(item->correlation, j->what->first_correlation) &&
-                item->begin > latest_before)
+            if (!tkt_is_call_until(item->correlation, j->what->last_correlation))
+                first_later = item->begin < first_later ? item->begin : first_later;
+            else if (tkt_is_later_call(item->correlation, j->what->first_correlation))
+                until = item->end > until ? item->end : until;
+            else if (item->begin > latest_before)
                 latest_before = item->begin;
         }
     }
-    latest = latest ? tkt_clock_map_ns(&j->map, latest) : 0;
+    until = until < first_later ? until : first_later;
+    until = until ? tkt_clock_map_ns(&j->map, until) : 0;
     latest_before = latest_before ? tkt_clock_map_ns(&j->map, latest_before) : 0;
     j->work_begin_ns = latest_before > j->begin_ns ? latest_before : j->begin_ns;
-    j->work_end_ns = latest > j->end_ns ? latest : j->end_ns;
+    j->work_end_ns = until > j->end_ns ? until : j->end_ns;
 }
 
-/* A body whose launch is not known belongs to the window whose work begins around it. Ends tell
- * less: a kernel from before the window may run as long as the program. */
+/* A body whose launch is not known belongs to the window whose work runs around it. The end of
+ * earlier work tells nothing: a kernel from before the window may run as long as the program. */
 static bool is_in_work(join *j, uint64_t begin_ns)
 {
     if (j->work_end_ns == 0)

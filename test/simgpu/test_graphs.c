@@ -47,7 +47,7 @@ static int set_up(void **state)
     (void)state;
     use_stand_in("cupti.version=130101; kernel.one=1000; kernel.two=2000; "
                  "kernel.by_device=2000; kernel.plain=300; "
-                 "kernel.slow=20ms; "
+                 "kernel.slow=20ms; kernel.slower=200ms; "
                  "memset=500; memcpy=700; graph.gap=100");
     check(cuInit(0));
     check(cuDevicePrimaryCtxRetain(&context, 0));
@@ -612,6 +612,40 @@ TEST(a_kernel_from_before_that_runs_on_takes_no_bodies)
         check(cuStreamSynchronize(other));
         stop_profiler(profiler);
         assert_int_equal(count_of("kernel by_device"), 3);
+    }
+    check(cuGraphExecDestroy(exec));
+    check(cuStreamDestroy_v2(stream));
+    check(cuStreamDestroy_v2(other));
+}
+
+/* Other work of the window runs around them, though none begins as late. */
+TEST(bodies_that_begin_after_the_window_are_its_own)
+{
+    const takt_mode modes[] = {TAKT_MODE_TRACE, TAKT_MODE_SUMMARY};
+    CUstream stream, other;
+    CUgraph graph;
+    CUgraphExec exec;
+    check(cuStreamCreate(&stream, 1));
+    check(cuStreamCreate(&other, 1));
+    check(cuStreamBeginCapture_v2(stream, 0));
+    launch_on("by_device", stream);
+    check(cuStreamEndCapture(stream, &graph));
+    check(cuGraphInstantiateWithFlags(&exec, graph, 0));
+    check(cuGraphDestroy(graph));
+    for (int i = 0; i < 2; i++) {
+        takt_profiler *profiler = start_in_foreground((takt_profiler_options){.mode = modes[i]});
+        launch_on("slower", other);
+        launch_on("slow", stream);
+        for (int launch = 0; launch < 3; launch++)
+            check(cuGraphLaunch(exec, stream));
+        stop_profiler(profiler);
+        assert_int_equal(count_of("kernel by_device"), 3);
+        profiler = start_in_foreground((takt_profiler_options){.mode = modes[i]});
+        launch_on("slow", stream);
+        check(cuStreamSynchronize(stream));
+        check(cuStreamSynchronize(other));
+        stop_profiler(profiler);
+        assert_int_equal(count_of("kernel by_device"), 0);
     }
     check(cuGraphExecDestroy(exec));
     check(cuStreamDestroy_v2(stream));
