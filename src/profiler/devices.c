@@ -190,7 +190,8 @@ void tkt_devices_end(tkt_device_part *part)
     if (!part->is_on)
         return;
     part->end_losses = losses_now();
-    __atomic_store_n(&part->last_call, tkt_cuda_last_call(), __ATOMIC_RELAXED);
+    /* release: pairs with the acquire in tkt_devices_losses() */
+    __atomic_store_n(&part->last_call, tkt_cuda_last_call(), __ATOMIC_RELEASE);
     stop_folder(part);
 }
 
@@ -354,7 +355,7 @@ static void count_missing(const tkt_joined *joined, uint64_t dropped, bool is_se
 
 uint64_t tkt_devices_losses(const tkt_device_part *part, uint64_t *losses)
 {
-    bool goes_on = __atomic_load_n(&part->last_call, __ATOMIC_RELAXED) == UINT64_MAX;
+    bool goes_on = __atomic_load_n(&part->last_call, __ATOMIC_ACQUIRE) == UINT64_MAX;
     tkt_cuda_losses now = goes_on ? losses_now() : part->end_losses;
     uint64_t dropped =
         now.dropped - part->losses.dropped + now.store_full - part->losses.store_full;
