@@ -107,9 +107,12 @@ static uint32_t count_from(const tkt_chunk *chunk, uint32_t first, uint64_t from
     bool is_later = true;
     for (uint32_t i = first; i < chunk->count; i++) {
         const takt_record *slot = &chunk->slots[i];
-        if (tkt_slot_is_plain(slot))
+        if (tkt_slot_is_plain(slot)) {
             is_later = slot->start + slot->ticks >= from;
-        else if (tkt_slot_is(slot, TKT_SLOT_SPAN) || tkt_slot_is(slot, TKT_SLOT_TASK))
+            count += is_later;
+            continue;
+        }
+        if (tkt_slot_is(slot, TKT_SLOT_SPAN) || tkt_slot_is(slot, TKT_SLOT_TASK))
             is_later = slot[1].start >= from;
         else if (tkt_slot_is_moment(slot))
             is_later = slot->start >= from;
