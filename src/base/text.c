@@ -138,6 +138,16 @@ size_t tkt_printable(char *out, size_t capacity, const char *text, size_t size)
     return clean(out, capacity, text, size, true);
 }
 
+bool tkt_is_printable(const char *text)
+{
+    for (size_t size = strlen(text), length; size > 0; size -= length, text += length) {
+        length = tkt_utf8_length(text, size);
+        if (length == 0 || is_control(text, length))
+            return false;
+    }
+    return true;
+}
+
 /* The C library's wcwidth() depends on the host's locale. These are the blocks that occur in names,
  * from Unicode's DerivedGeneralCategory (Mn, Me, Cf) and EastAsianWidth (W, F). */
 static const code_range zero_columns[] = {

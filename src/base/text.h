@@ -18,6 +18,10 @@ size_t tkt_utf8_clean(char *out, size_t capacity, const char *text, size_t size)
  * characters (C0, DEL, C1), overrides of the writing direction, line separators. */
 size_t tkt_printable(char *out, size_t capacity, const char *text, size_t size);
 
+/* True for valid UTF-8 that tkt_printable() would not change: such text may go into file names, tables
+ * and log lines. */
+bool tkt_is_printable(const char *text);
+
 /* The number of columns of printable text: one per character, none for combining marks, two for
  * wide characters. */
 size_t tkt_text_columns(const char *text);

@@ -145,28 +145,6 @@ bool tkt_config_read_word(const char *const *words, const char *text, uint64_t *
     return false;
 }
 
-/* True for control characters, which a terminal might obey: C0, DEL, and C1 in UTF-8. */
-static bool is_control(const char *text)
-{
-    unsigned char first = (unsigned char)text[0];
-    return first < 0x20 || first == 0x7F || (first == 0xC2 && (unsigned char)text[1] < 0xA0);
-}
-
-/* True for valid UTF-8 without control characters: texts end up in file names, tables and log
- * lines. */
-bool tkt_config_is_clean(const char *text)
-{
-    size_t size = strlen(text);
-    while (size > 0) {
-        size_t length = tkt_utf8_length(text, size);
-        if (length == 0 || is_control(text))
-            return false;
-        text += length;
-        size -= length;
-    }
-    return true;
-}
-
 static bool read_number(const tkt_config_key *key, const char *text, uint64_t *out)
 {
     bool is_on = false;
@@ -201,7 +179,7 @@ bool tkt_config_value_parse(const tkt_config_key *key, const char *text, tkt_are
     case TKT_CONFIG_TYPE_TEXT:
         if (strlen(text) > key->max)
             return tkt_config_refuse_length(problem, key->max, strlen(text));
-        if (!tkt_config_is_clean(text) || !key->accepts(text))
+        if (!tkt_is_printable(text) || !key->accepts(text))
             return tkt_config_refuse_text(problem, key, text);
         value.text = tkt_arena_copy(memory, text, strlen(text));
         if (!value.text)

@@ -10,10 +10,6 @@
 
 /* ---- Reading (value.c, value_list.c) ---- */
 
-/* True for valid UTF-8 without control characters: texts end up in file names, tables and log
- * lines. */
-bool tkt_config_is_clean(const char *text);
-
 /* Finds a word in a list that ends with NULL. */
 bool tkt_config_read_word(const char *const *words, const char *text, uint64_t *out);
 

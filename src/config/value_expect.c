@@ -160,7 +160,7 @@ void tkt_config_advise(const tkt_config_key *key, const char *text, char *out, s
         snprintf(out, capacity, "; an item needs a blank behind its '-'");
     else if (key->type == TKT_CONFIG_TYPE_LIST && strchr(text, ' '))
         snprintf(out, capacity, "; commas separate items: [a, b]");
-    else if (key->type == TKT_CONFIG_TYPE_TEXT && !tkt_config_is_clean(text))
+    else if (key->type == TKT_CONFIG_TYPE_TEXT && !tkt_is_printable(text))
         snprintf(out, capacity, "; a '\\' needs single quotes");
 }
 

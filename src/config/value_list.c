@@ -128,10 +128,10 @@ bool tkt_config_value_add(const tkt_config_key *key, const char *item, const cha
         return add_choice(key, item, value, problem);
     if (strlen(item) > TKT_CONFIG_ITEM_BYTES)
         return tkt_config_refuse_length(problem, TKT_CONFIG_ITEM_BYTES, strlen(item));
-    if (key->type == TKT_CONFIG_TYPE_LIST && (!tkt_config_is_clean(item) || !key->accepts(item)))
+    if (key->type == TKT_CONFIG_TYPE_LIST && (!tkt_is_printable(item) || !key->accepts(item)))
         return refuse_name(problem, key, item);
     if (key->type == TKT_CONFIG_TYPE_SWITCHES) {
-        if (*item == '\0' || !tkt_config_is_clean(item) || !state)
+        if (*item == '\0' || !tkt_is_printable(item) || !state)
             return tkt_config_refuse_text(problem, key, item);
         if (!tkt_text_switch(state, &is_on))
             return tkt_config_refuse_text(problem, key, state);

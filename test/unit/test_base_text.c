@@ -174,6 +174,17 @@ TEST(terminals_get_nothing_that_turns_lines)
                      "\xE2\x80\x8D\xE2\x80\x90\xE2\x80\xA7\xE2\x80\xAF");
 }
 
+TEST(only_what_stays_as_it_is_counts_as_printable)
+{
+    assert_true(tkt_is_printable(""));
+    assert_true(tkt_is_printable("K\xC3\xB6ln, \xE6\xB5\x81"));
+    assert_false(tkt_is_printable("a\nb"));
+    assert_false(tkt_is_printable("cut\xE6\xB5"));
+    assert_false(tkt_is_printable("c1 \xC2\x85"));
+    assert_false(tkt_is_printable("turned \xE2\x80\xAE"));
+    assert_false(tkt_is_printable("line \xE2\x80\xA8"));
+}
+
 TEST(columns_are_counted_as_terminals_do)
 {
     assert_int_equal(tkt_text_columns(""), 0);
