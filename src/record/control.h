@@ -24,7 +24,7 @@
 /* Of the chunks, unless a profiler says otherwise. */
 #define TKT_DEFAULT_MAX_BYTES (UINT64_C(256) << 20)
 
-#define TKT_PLACES 8u
+#define TKT_PLACES 8u /* windows at once whose losses are told apart */
 
 /* Lost events that are no loss of a window. */
 typedef struct tkt_excused {
@@ -38,12 +38,12 @@ typedef struct tkt_control {
     uint32_t      epoch; /* atomic; counts how often recording was switched on */
     uint64_t      began_ticks; /* atomic; when it was last switched on */
     uint64_t      ring_until_ticks; /* atomic; with TKT_RING: chunks full before it are reused */
-    uint64_t      settled_ticks;   /* atomic; see tkt_record_settle() */
+    uint64_t      settled_ticks;    /* atomic; see tkt_record_settle() */
     uint64_t      open_ticks[TKT_PLACES]; /* atomic; see tkt_record_open() */
     tkt_excused   excused[TKT_PLACES];    /* atomic; by window, but for `folded` */
-    uint64_t      folded;          /* atomic; of all windows */
-    uint64_t      fold_from_ticks; /* atomic; spans are folded from here on */
-    uint64_t      fold_from_ns;    /* atomic; the same in ns */
+    uint64_t      folded;           /* atomic; of all windows */
+    uint64_t      fold_from_ticks;  /* atomic; spans are folded from here on */
+    uint64_t      fold_from_ns;     /* atomic; the same in ns */
     uint64_t      fold_ns_per_tick; /* atomic; see tkt_clock_fit */
     uint32_t      running; /* atomic; profilers between start and stop */
 } tkt_control;

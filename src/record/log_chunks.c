@@ -129,8 +129,7 @@ static uint32_t count_events(const tkt_chunk *chunk)
     return count_from(chunk, 0, __atomic_load_n(&tkt_record_control.began_ticks, __ATOMIC_RELAXED));
 }
 
-/* Returns the first slot of the chunk that the stream of the window which began then has not read.
- */
+/* Returns the chunk's first slot that the stream of a window has not read. */
 static uint32_t first_unread(const tkt_thread_log *log, const tkt_chunk *chunk,
                              uint64_t begin_ticks)
 {
