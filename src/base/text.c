@@ -451,7 +451,7 @@ __attribute__((cold)) static const char *similar_word(const char *word, const ch
     return nearest;
 }
 
-/* Of several there is none. */
+/* Returns the only word that begins with `word`; NULL if there are several. */
 static const char *only_longer_word(const char *word, const char *const *words)
 {
     const char *longer = NULL;

@@ -189,8 +189,8 @@ const char *tkt_config_near_section(const char *name)
 
 /* ======== Names of reports and formats ======== */
 
-/* The names that `reports` and output.traces accept. They come from lists of higher layers, of
- * which this layer uses only the names. */
+/* The names that `reports` and output.traces accept. They are listed in src/report and
+ * src/export; src/report also reads a report's options. */
 
 #define REPORT_NAME(name, when, description) #name,
 #define TRACE_NAME(word, name, description)  name,

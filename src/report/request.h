@@ -13,8 +13,8 @@ typedef struct tkt_report_request {
 } tkt_report_request;
 
 /* Options are all, by_arguments, by_stack=N, full_names, rows=N, sort=COLUMN, width=N and
- * with_flops. On failure `why` has the reason; "" if the report is unknown. The struct must not be
- * copied afterwards. */
+ * with_flops. On failure `why` has the reason, or "" if no such report exists. The struct must not
+ * be copied afterwards. */
 bool tkt_report_request_read(tkt_report_request *request, const char *text,
                              char why[TKT_REQUEST_WHY]);
 

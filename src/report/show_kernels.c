@@ -134,6 +134,7 @@ static void add_ncu_notes(tkt_document *document, const tkt_named_list *kernels)
 
 /* ======== Common columns ======== */
 
+/* The reports `kernels` and `api` start with these. */
 enum {
     TKT_NAMED_NAME,
     TKT_NAMED_COUNT,
@@ -147,8 +148,6 @@ enum {
     TKT_NAMED_DEVIATION,
     TKT_NAMED_COLUMNS
 };
-
-/* Both reports start with these columns. */
 
 /* Adds a table whose first columns are the common ones. NULL without memory. */
 static tkt_table *named_table(tkt_document *document, const tkt_column *columns,

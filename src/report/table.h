@@ -82,8 +82,8 @@ const char *tkt_value_words(tkt_cell_type type, tkt_cell cell);
 /* part / whole, or NaN if the whole is 0. */
 double tkt_share(uint64_t part, uint64_t whole);
 
-/* The p99 of `count` values. Fewer values than these have none: it would be the greatest one, or
- * nearly so. */
+/* The p99 of `count` values. With fewer than these none is shown, since it would be about the
+ * maximum. */
 #define TKT_P99_LEAST 100
 uint64_t tkt_p99_cell(uint64_t count, uint64_t p99_ns);
 

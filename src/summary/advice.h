@@ -37,7 +37,7 @@ typedef enum tkt_advice_kind {
                             * because the host waited `count` times for `other` launches */
     TKT_ADVICE_LAUNCH,     /* the same, because `count` of `other` launches came late one by one */
     TKT_ADVICE_IDLE,       /* the same for other reasons; other ns of it the host was in `name`
-                            * (NULL: outside of scopes); other 0: in no scope for long */
+                            * (NULL: outside of scopes); other 0: no scope had much of it */
     TKT_ADVICE_COPIES,     /* `device` ran no kernel for time_ns, share of the wall time, while
                             * it made `count` copies of `other` bytes */
     TKT_ADVICE_PAGEABLE,   /* copies from or to pageable memory: count, time_ns, share of the
