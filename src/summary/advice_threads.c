@@ -84,14 +84,18 @@ static bool push_part(serial *s, uint32_t track)
     return true;
 }
 
-static void find_sites(serial *s, const tkt_scopes *scopes)
+/* False if none is shared. */
+static bool find_sites(serial *s, const tkt_scopes *scopes)
 {
+    bool is_any_shared = false;
     for (size_t i = 0; i < scopes->count; i++) {
         const tkt_scope_total *scope = &scopes->items[i];
         if (scope->site == TKT_SITE_OTHER)
             continue;
         s->sites[s->named[scope->site]] = (serial_site){0, is_shared(scope), scope->is_wait};
+        is_any_shared |= is_shared(scope);
     }
+    return is_any_shared;
 }
 
 static bool begin_parts(serial *s)
@@ -210,9 +214,8 @@ bool tkt_advise_serial(tkt_advising *a, tkt_advice *out)
         return false;
     s.sites = tkt_alloc_zeroed(trace->sites.count * sizeof *s.sites);
     s.next = tkt_alloc_zeroed(trace->tracks.count * sizeof *s.next);
-    if (s.sites)
-        find_sites(&s, a->known->scopes);
-    bool has_memory = s.sites && s.next && walk_parts(&s);
+    bool is_any_shared = s.sites && find_sites(&s, a->known->scopes);
+    bool has_memory = s.sites && s.next && (!is_any_shared || walk_parts(&s));
     a->is_short |= !has_memory;
     for (size_t i = 0; has_memory && s.sharers > 1 && i < trace->tracks.count; i++)
         if (is_thread(&trace->tracks.items[i]))
