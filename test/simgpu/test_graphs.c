@@ -557,18 +557,24 @@ TEST(the_end_of_a_window_waits_for_bodies)
     check(cuStreamDestroy_v2(stream));
 }
 
-/* A graph that has nothing else. */
-TEST(bodies_of_unknown_launches_belong_to_the_window_in_which_they_began)
+/* A graph that has nothing else than a body. */
+static CUgraphExec make_of_bodies(CUstream stream)
 {
     CUgraph graph;
     CUgraphExec exec;
-    CUstream stream;
-    check(cuStreamCreate(&stream, 1));
     check(cuStreamBeginCapture_v2(stream, 0));
     launch_on("by_device", stream);
     check(cuStreamEndCapture(stream, &graph));
     check(cuGraphInstantiateWithFlags(&exec, graph, 0));
     check(cuGraphDestroy(graph));
+    return exec;
+}
+
+TEST(bodies_of_unknown_launches_belong_to_the_window_in_which_they_began)
+{
+    CUstream stream;
+    check(cuStreamCreate(&stream, 1));
+    CUgraphExec exec = make_of_bodies(stream);
     for (int i = 0; i < 2; i++) {
         takt_profiler *profiler = start_in_foreground(
             (takt_profiler_options){.mode = i ? TAKT_MODE_SUMMARY : TAKT_MODE_TRACE});
@@ -590,15 +596,9 @@ TEST(a_kernel_from_before_that_runs_on_takes_no_bodies)
     takt_timing_options without_wait = TAKT_TIMING_OPTIONS_INIT;
     without_wait.no_synchronize = true;
     CUstream stream, other;
-    CUgraph graph;
-    CUgraphExec exec;
     check(cuStreamCreate(&stream, 1));
     check(cuStreamCreate(&other, 1));
-    check(cuStreamBeginCapture_v2(stream, 0));
-    launch_on("by_device", stream);
-    check(cuStreamEndCapture(stream, &graph));
-    check(cuGraphInstantiateWithFlags(&exec, graph, 0));
-    check(cuGraphDestroy(graph));
+    CUgraphExec exec = make_of_bodies(stream);
     for (int i = 0; i < 2; i++) {
         takt_timing *before;
         assert_int_equal(takt_timing_begin(&without_wait, &before), TAKT_OK);
@@ -623,15 +623,9 @@ TEST(bodies_that_begin_after_the_window_are_its_own)
 {
     const takt_mode modes[] = {TAKT_MODE_TRACE, TAKT_MODE_SUMMARY};
     CUstream stream, other;
-    CUgraph graph;
-    CUgraphExec exec;
     check(cuStreamCreate(&stream, 1));
     check(cuStreamCreate(&other, 1));
-    check(cuStreamBeginCapture_v2(stream, 0));
-    launch_on("by_device", stream);
-    check(cuStreamEndCapture(stream, &graph));
-    check(cuGraphInstantiateWithFlags(&exec, graph, 0));
-    check(cuGraphDestroy(graph));
+    CUgraphExec exec = make_of_bodies(stream);
     for (int i = 0; i < 2; i++) {
         takt_profiler *profiler = start_in_foreground((takt_profiler_options){.mode = modes[i]});
         launch_on("slower", other);

@@ -31,14 +31,15 @@ static void launch_on(const char *name, CUstream stream)
     check(cuLaunchKernel(function, 16, 1, 1, 64, 1, 1, 0, stream, NULL, NULL));
 }
 
-static CUgraphExec make(CUstream stream, bool has_bodies)
+/* A graph of one kernel, and then as many of another. */
+static CUgraphExec make(CUstream stream, const char *first, const char *others, int count)
 {
     CUgraph graph;
     CUgraphExec exec;
     check(cuStreamBeginCapture_v2(stream, 0));
-    launch_on("one", stream);
-    for (int i = 0; has_bodies && i < 3; i++)
-        launch_on("slow_by_device", stream);
+    launch_on(first, stream);
+    for (int i = 0; i < count; i++)
+        launch_on(others, stream);
     check(cuStreamEndCapture(stream, &graph));
     check(cuGraphInstantiateWithFlags(&exec, graph, 0));
     check(cuGraphDestroy(graph));
@@ -76,15 +77,8 @@ static void launch_in_window(CUgraphExec exec, CUstream stream, bool has_bodies)
 TEST(a_summary_of_one_kind_waits_for_nodes_in_flight)
 {
     CUstream stream;
-    CUgraph graph;
-    CUgraphExec exec;
     check(cuStreamCreate(&stream, 1));
-    check(cuStreamBeginCapture_v2(stream, 0));
-    launch_on("slow", stream);
-    launch_on("slow", stream);
-    check(cuStreamEndCapture(stream, &graph));
-    check(cuGraphInstantiateWithFlags(&exec, graph, 0));
-    check(cuGraphDestroy(graph));
+    CUgraphExec exec = make(stream, "slow", "slow", 1);
     for (int i = 0; i < 3; i++) { /* in the first window a wait for bodies may hide it */
         uint32_t filter = i < 2 ? TAKT_TIMING_KERNEL : TAKT_TIMING_MEMSET;
         takt_profiler *profiler = start_profiler((takt_profiler_options){
@@ -104,7 +98,8 @@ TEST(a_graph_with_bodies_comes_after_plain_ones)
 {
     CUstream stream;
     check(cuStreamCreate(&stream, 1));
-    CUgraphExec plain = make(stream, false), with_bodies = make(stream, true);
+    CUgraphExec plain = make(stream, "one", NULL, 0);
+    CUgraphExec with_bodies = make(stream, "one", "slow_by_device", 3);
     launch_in_window(plain, stream, false);
     launch_in_window(plain, stream, false);
     launch_in_window(with_bodies, stream, true);

@@ -11,7 +11,6 @@
 #include "cli/tables/tables.h"
 
 #include <errno.h>
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
