@@ -57,6 +57,9 @@ static const char *thread_of(const takt_trace *trace, const tkt_memory_event *ev
 static void add_event(const takt_trace *trace, size_t most, const tkt_memory_event *event,
                       tkt_memory_jumps *jumps)
 {
+    bool is_full = jumps->count == most;
+    if (is_full && (uint64_t)event->bytes < jumps->items[most - 1].bytes)
+        return; /* finding its site is what takes time */
     tkt_memory_jump jump = {.bytes = (uint64_t)event->bytes,
                             .count = 1,
                             .first_ns = event->time_ns,
