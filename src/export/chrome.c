@@ -229,14 +229,12 @@ static takt_status choose_device(tkt_chrome *chrome)
     return tkt_device_facts(chrome->trace, chrome->only) ? TAKT_OK : TAKT_NOT_FOUND;
 }
 
-takt_status tkt_chrome_export(const takt_trace *trace, tkt_writer *writer,
-                              const tkt_chrome_choice *choice)
+static takt_status write_choice(const takt_trace *trace, tkt_writer *writer,
+                                const tkt_export_choice *choice)
 {
-    if (!trace->facts.has_spans)
-        return TAKT_NO_SPANS;
     tkt_chrome chrome = {.trace = trace,
                          .writer = writer,
-                         .choice = choice ? *choice : (tkt_chrome_choice){0},
+                         .choice = *choice,
                          .next_row_id = TKT_CHROME_FIRST_ROW_ID,
                          .second = UINT64_MAX};
     chrome.status = choose_device(&chrome);
@@ -255,7 +253,7 @@ takt_status tkt_chrome_export(const takt_trace *trace, tkt_writer *writer,
 
 static takt_status write_whole(const takt_trace *trace, tkt_writer *writer)
 {
-    return tkt_chrome_export(trace, writer, NULL);
+    return write_choice(trace, writer, &(tkt_export_choice){0});
 }
 
 const tkt_exporter tkt_chrome_exporter = {
@@ -263,4 +261,5 @@ const tkt_exporter tkt_chrome_exporter = {
     .suffix = ".trace.json",
     .needs_spans = true,
     .write = write_whole,
+    .write_choice = write_choice,
 };

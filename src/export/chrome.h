@@ -8,6 +8,7 @@
 #include "base/text.h"
 #include "base/writer.h"
 #include "export/devices.h"
+#include "export/exporter.h"
 #include "trace/model.h"
 
 #include <takt/trace.h>
@@ -17,26 +18,8 @@
 /* Smaller limits are raised to this one, since metadata alone takes much of it. */
 #define TKT_CHROME_MIN_BYTES (UINT64_C(16) << 10)
 
-/* What to write, and how to divide a trace that is too large for one file. Each file is valid by
- * itself and covers one stretch of time. Zero: everything in one file. */
-typedef struct tkt_chrome_choice {
-    /* Limit for one file; 0: none. Only a single event larger than 1 KiB can exceed it. */
-    uint64_t max_bytes;
-
-    /* Flushes the writer, closes the current file and lets the writer continue in file number
-     * `part`. The first call is for part 2. */
-    takt_status (*next)(void *user, uint32_t part, tkt_writer *writer);
-    void *user;
-
-    const char *device; /* label of the only device to write; NULL: all */
-    bool no_waits;      /* leave out waits for devices */
-} tkt_chrome_choice;
-
-/* Writes the trace. `choice` NULL: all of it into one file of any size. TAKT_NOT_FOUND if the trace
- * has no such device. Failures of the sink stay in the
- * writer; TAKT_NO_MEMORY and failures of `next` are returned. */
-takt_status tkt_chrome_export(const takt_trace *trace, tkt_writer *writer,
-                              const tkt_chrome_choice *choice);
+/* Smaller limits are raised to this one, since metadata alone takes much of it. */
+#define TKT_CHROME_MIN_BYTES (UINT64_C(16) << 10)
 
 /* ======== The file ======== */
 
@@ -145,7 +128,7 @@ typedef struct tkt_chrome_bytes {
 typedef struct tkt_chrome {
     const takt_trace       *trace;
     tkt_writer             *writer;
-    tkt_chrome_choice       choice;
+    tkt_export_choice choice;
     uint32_t                only; /* string: the only device to write; 0: all */
     takt_status             status;
 

@@ -3,7 +3,6 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "base/text.h"
-#include "export/chrome.h"
 #include "export/exporter.h"
 #include "export/perfetto.h"
 #include "export/tensorboard.h"
@@ -72,10 +71,13 @@ static takt_status unknown_format(takt_error *error, const char *name, const cha
                          more);
 }
 
-static takt_status xplane_is_packed(takt_error *error)
+static takt_status check_gzip(const tkt_output *output, takt_error *error)
 {
-    return tkt_error_set(error, TAKT_NOT_FOUND,
-                         "xplane cannot be compressed, since XProf does not unpack files");
+    const tkt_exporter *exporter = output->exporter;
+    if (!output->is_gzip || !exporter->no_gzip)
+        return TAKT_OK;
+    return tkt_error_set(error, TAKT_NOT_FOUND, "%s cannot be compressed, since %s", exporter->name,
+                         exporter->no_gzip);
 }
 
 /* Reads the options, or sets the defaults if they are NULL. */
@@ -126,9 +128,9 @@ takt_status takt_export_file(const takt_trace *trace, const char *format, const 
     if (status != TAKT_OK)
         return status;
     output.is_gzip |= tkt_has_ending(path, strlen(path), ".gz");
-    if (output.exporter == &tkt_xplane_exporter && output.is_gzip)
-        return xplane_is_packed(error);
-    status = tkt_output_check(&output, trace, error);
+    status = check_gzip(&output, error);
+    if (status == TAKT_OK)
+        status = tkt_output_check(&output, trace, error);
     if (status != TAKT_OK)
         return status;
     status = name_file(&output, tkt_copy_string(path));
@@ -183,10 +185,8 @@ static takt_status choose_exporter(const char *name, tkt_output *output, takt_er
         size -= strlen(".gz");
     }
     output->exporter = find_exporter(name, size);
-    if (output->exporter == &tkt_xplane_exporter && output->is_gzip)
-        return xplane_is_packed(error);
     if (output->exporter)
-        return TAKT_OK;
+        return check_gzip(output, error);
     return unknown_format(error, name, ", all but xplane also with .gz, or tensorboard");
 }
 
@@ -201,8 +201,8 @@ static takt_status set_output_name(const takt_trace *trace, bool is_torch, const
 {
     if (is_torch)
         return tkt_torch_name(trace, directory, output, error);
-    if (output->exporter == &tkt_xplane_exporter)
-        return tkt_xplane_file_name(trace, directory, output, error);
+    if (output->exporter->name_file)
+        return output->exporter->name_file(trace, directory, output, error);
     takt_status status = tkt_folder_create(directory, error);
     return status == TAKT_OK ? name_output(trace, directory, output) : status;
 }
@@ -220,8 +220,8 @@ static takt_status write_output(const takt_trace *trace, const char *name, bool 
         status = set_output_name(trace, is_torch, directory, &output, error);
     if (status == TAKT_OK)
         status = tkt_output_write(&output, trace, path, path_size, error);
-    if (status != TAKT_OK && output.exporter == &tkt_xplane_exporter)
-        tkt_xplane_remove_folders(directory, output.name.path);
+    if (status != TAKT_OK && output.exporter && output.exporter->remove_folders)
+        output.exporter->remove_folders(directory, output.name.path);
     if (status == TAKT_NO_MEMORY)
         tkt_error_set(error, status, "%s: %s", name, takt_status_text(status));
     tkt_output_fini(&output);
@@ -357,7 +357,7 @@ static takt_status open_target(target *to, uint32_t part, takt_sink *sink)
     *sink = tkt_file_sink(&to->file);
     if (to->output->is_gzip)
         return tkt_gzip_create(*sink, GZIP_LEVEL, &to->gzip, sink);
-    if (to->output->exporter == &tkt_perfetto_exporter && !to->output->is_plain)
+    if (to->output->exporter->packs_packets && !to->output->is_plain)
         return tkt_perfetto_pack_init(&to->pack, *sink, sink);
     return TAKT_OK;
 }
@@ -396,14 +396,14 @@ static takt_status next_target(void *user, uint32_t part, tkt_writer *writer)
 static takt_status export_to(target *to, const takt_trace *trace, tkt_writer *writer)
 {
     const tkt_output *output = to->output;
-    if (output->exporter != &tkt_chrome_exporter)
+    if (!output->exporter->write_choice)
         return output->exporter->write(trace, writer);
-    tkt_chrome_choice choice = {.max_bytes = output->max_bytes,
+    tkt_export_choice choice = {.max_bytes = output->max_bytes,
                                 .next = next_target,
                                 .user = to,
                                 .device = output->device,
                                 .no_waits = output->no_waits};
-    return tkt_chrome_export(trace, writer, &choice);
+    return output->exporter->write_choice(trace, writer, &choice);
 }
 
 static takt_status write_all(target *to, const takt_trace *trace)

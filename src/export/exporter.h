@@ -17,14 +17,45 @@
 #include <takt/export.h>
 #include <takt/trace.h>
 
+/* What to write, and how to divide a trace that is too large for one file. Each file is valid by
+ * itself and covers one stretch of time. Zero: everything in one file. */
+typedef struct tkt_export_choice {
+    /* Limit for one file; 0: none. Only a single event larger than 1 KiB can exceed it. */
+    uint64_t max_bytes;
+
+    /* Flushes the writer, closes the current file and lets the writer continue in file number
+     * `part`. The first call is for part 2. */
+    takt_status (*next)(void *user, uint32_t part, tkt_writer *writer);
+    void *user;
+
+    const char *device; /* label of the only device to write; NULL: all */
+    bool no_waits;      /* leave out waits for devices */
+} tkt_export_choice;
+
+typedef struct tkt_output tkt_output;
+
 typedef struct tkt_exporter {
-    const char *name;        /* "perfetto" */
-    const char *suffix;      /* of file names, ".pftrace" */
-    bool        needs_spans; /* without spans, fail with TAKT_NO_SPANS before writing */
+    const char *name;    /* "perfetto" */
+    const char *suffix;  /* of file names, ".pftrace" */
+    const char *no_gzip; /* why ".gz" is refused; NULL: it is not */
+    bool packs_packets;  /* files get compressed packets of Perfetto */
+    bool needs_spans;    /* without spans, fail with TAKT_NO_SPANS before writing */
 
     /* Writes the whole trace; the caller flushes. A failure of the sink may be left in the writer,
      * whose first status the caller returns. Other failures are returned here. */
     takt_status (*write)(const takt_trace *trace, tkt_writer *writer);
+
+    /* The same for what was chosen. NULL: the format has no choices. TAKT_NOT_FOUND if the trace
+     * has no such device. */
+    takt_status (*write_choice)(const takt_trace *trace, tkt_writer *writer,
+                                const tkt_export_choice *choice);
+
+    /* Names the output's file, if its reader looks for a name, and creates its folder. NULL:
+     * DIRECTORY/NAME.CYCLE. remove_folders() then removes the folders of a file that could not be
+     * written, as far as they are empty; its `path` is NULL if the file has no name yet. */
+    takt_status (*name_file)(const takt_trace *trace, const char *directory, tkt_output *output,
+                             takt_error *error);
+    void (*remove_folders)(const char *directory, const char *path);
 } tkt_exporter;
 
 #define TKT_DECLARE_EXPORTER(word, name, description)                                              \
@@ -47,7 +78,7 @@ typedef struct tkt_output_name {
                     * name is taken. 0: chosen by the user; an existing file is replaced */
 } tkt_output_name;
 
-typedef struct tkt_output {
+struct tkt_output {
     const tkt_exporter *exporter;
     tkt_output_name     name;
     bool                is_gzip;
@@ -56,7 +87,7 @@ typedef struct tkt_output {
     const char         *device;   /* Chrome: only this one; NULL: all. Borrowed */
     bool                no_waits; /* Chrome: without waits */
     uint32_t           *files;    /* counts up by those written; NULL: nobody asks. Borrowed */
-} tkt_output;
+};
 
 /* True if takt_export_output() knows the name. Otherwise the error lists the known names. */
 bool tkt_output_is_known(const char *name, takt_error *error);

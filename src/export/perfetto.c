@@ -474,5 +474,6 @@ takt_status tkt_perfetto_export(const takt_trace *trace, tkt_writer *writer)
 const tkt_exporter tkt_perfetto_exporter = {
     .name = "perfetto",
     .suffix = ".pftrace",
+    .packs_packets = true,
     .write = tkt_perfetto_export,
 };

@@ -306,6 +306,9 @@ static takt_status write_space(const takt_trace *trace, tkt_writer *writer)
 const tkt_exporter tkt_xplane_exporter = {
     .name = "xplane",
     .suffix = ".xplane.pb",
+    .no_gzip = "XProf does not unpack files",
     .needs_spans = true,
     .write = write_space,
+    .name_file = tkt_xplane_file_name,
+    .remove_folders = tkt_xplane_remove_folders,
 };
