@@ -4,12 +4,14 @@
 
 #include "summary/threads.h"
 
+#include <stdio.h>
 #include <string.h>
 
 enum {
     THREAD,
     THREAD_ID,
     SPANS,
+    FIRST,
     IN_SCOPES,
     IN_SCOPES_SHARE,
     NO_WAIT_COLUMNS,
@@ -23,6 +25,7 @@ static const tkt_column columns[COLUMNS] = {
     [THREAD] = {"Thread", "thread", TKT_CELL_TEXT, 0, true, 1},
     [THREAD_ID] = {"Id", "thread_id", TKT_CELL_COUNT, 5, false, 1},
     [SPANS] = {"Spans", "spans", TKT_CELL_COUNT, 4, false, 1},
+    [FIRST] = {"First at", "first_at_ns", TKT_CELL_OFFSET, TKT_HIDDEN, false, 1},
     [IN_SCOPES] = {"In scopes", "scope_time_ns", TKT_CELL_TIME, 0, false, 1},
     [IN_SCOPES_SHARE] = {"In scopes %", "scope_time_percent", TKT_CELL_SHARE, 1, false, 1},
     [WAITED] = {"Waited", "waited_ns", TKT_CELL_TIME, 2, false, 1},
@@ -82,6 +85,8 @@ static void add_thread(tkt_document *document, const tkt_thread_time *thread)
     row[THREAD].text = name_of(document, thread);
     row[THREAD_ID].u = thread->number == TKT_NO_TRACK ? TKT_NO_VALUE : thread->thread_id;
     row[SPANS].u = thread->spans;
+    row[FIRST].i =
+        thread->first_ns ? (int64_t)(thread->first_ns - trace->facts.begin_ns) : TKT_NO_SIGNED;
     row[IN_SCOPES].u = thread->scope_ns;
     row[IN_SCOPES_SHARE].d = tkt_share(thread->scope_ns, wall_ns);
     if (document->tables[0].column_count == NO_WAIT_COLUMNS)
@@ -121,6 +126,8 @@ static takt_status show(tkt_document *document, const tkt_threads *threads)
     table->weight = IN_SCOPES;
     table->sort = TKT_NO_COLUMN;
     table->default_rows = 100;
+    if (document->trace->losses[TAKT_LOSS_OVERWRITTEN] > 0)
+        table->columns[FIRST].rank = 1; /* how far back the flight recorder reaches */
     for (size_t i = 0; i < threads->count; i++)
         add_thread(document, &threads->items[i]);
     if (tkt_trace_lacks_time(document->trace)) {
@@ -137,11 +144,39 @@ static takt_status show(tkt_document *document, const tkt_threads *threads)
     return TAKT_OK;
 }
 
+/* The flight recorder keeps the least time of the busiest thread. Writes ": those of NAME begin at
+ * TIME ..." of that thread, or nothing. */
+static void put_last_begin(char *out, size_t size, const takt_trace *trace)
+{
+    tkt_thread_time last = {0};
+    char label[TKT_THREAD_LABEL], time[TKT_VALUE_SIZE];
+    for (uint32_t i = 0; i < trace->tracks.count; i++) {
+        const tkt_track *track = &trace->tracks.items[i];
+        if (track->kind == TAKT_TRACK_THREAD && track->spans.count > 0 &&
+            track->spans.items[0].begin_ns > last.first_ns)
+            last = (tkt_thread_time){.name = track->name,
+                                     .thread_id = track->thread_id,
+                                     .is_main = i == tkt_main_track(trace),
+                                     .first_ns = track->spans.items[0].begin_ns};
+    }
+    *out = '\0';
+    if (trace->losses[TAKT_LOSS_OVERWRITTEN] == 0 || last.first_ns == 0)
+        return;
+    tkt_value_text(time, TKT_CELL_TIME, (tkt_cell){.u = last.first_ns - trace->facts.begin_ns});
+    snprintf(out, size, ": those of %.80s begin at %s, see takt report --threads",
+             tkt_thread_label(label, trace, &last), time);
+}
+
 void tkt_note_mixed_times(tkt_document *document)
 {
-    if (tkt_scopes_mix_times(document->trace))
-        tkt_document_add_note(document, "Careful: scopes are missing, of some threads more than of "
-                                        "others, so do not compare scopes of different threads.");
+    char last[192];
+    if (!tkt_scopes_mix_times(document->trace))
+        return;
+    put_last_begin(last, sizeof last, document->trace);
+    tkt_document_add_note(document,
+                          "Careful: scopes are missing, of some threads more than of others, so do "
+                          "not compare scopes of different threads%s.",
+                          last);
 }
 
 void tkt_note_more_threads(tkt_document *document, const char *effect)

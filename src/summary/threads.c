@@ -54,7 +54,8 @@ static void add_thread(waits *w, tkt_threads *threads, uint32_t number, bool is_
                                 .thread_id = track->thread_id,
                                 .number = number,
                                 .is_main = is_main,
-                                .spans = spans->count};
+                                .spans = spans->count,
+                                .first_ns = spans->count ? spans->items[0].begin_ns : 0};
     for (size_t i = 0; i < spans->count; i++) {
         const tkt_span *span = &spans->items[i];
         if (span->parent == TKT_NO_SPAN && !tkt_span_is_call(span))

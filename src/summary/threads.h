@@ -12,6 +12,7 @@ typedef struct tkt_thread_time {
     uint32_t number; /* in the order of the trace; TKT_NO_TRACK: all threads that are not listed */
     bool     is_main;
     uint64_t spans;
+    uint64_t first_ns;  /* when its first one begins; 0: none, or a summary */
     uint64_t scope_ns;  /* sum of outermost scopes */
     uint64_t wait_ns;   /* sum of outermost waits */
     uint32_t wait_name; /* string: the wait with the most of this time; 0: it never waited */

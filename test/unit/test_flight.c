@@ -1,9 +1,11 @@
 /* The flight recorder keeps the newest events of every thread. */
+#include "support/memory_sink.h"
 #include "support/test.h"
 
 #include <takt/takt.h>
 
 #include <pthread.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -50,6 +52,46 @@ static bool has_last(const takt_trace *trace, const char *name)
     return false;
 }
 
+/* Returns a report as a string. The caller frees it with tkt_free(). */
+static char *text_of(const takt_trace *trace, const char *report, takt_format format)
+{
+    memory_sink memory = {0};
+    const takt_sink sink = memory_sink_of(&memory);
+    takt_report_options options = TAKT_REPORT_OPTIONS_INIT;
+    options.format = format;
+    options.width = 400;
+    assert_int_equal(takt_report(trace, report, &options, &sink), TAKT_OK);
+    assert_int_equal(memory_sink_write(&memory, "", 1), TAKT_OK);
+    return memory.data;
+}
+
+/* Reports tell how far back the recorder reaches, which differs between threads. */
+static void assert_tells_reach(const takt_trace *trace)
+{
+    uint64_t latest_ns = 0;
+    char expected[128], latest[64] = "";
+    char *threads = text_of(trace, "threads", TAKT_FORMAT_CSV);
+    char *scopes = text_of(trace, "scopes", TAKT_FORMAT_TEXT);
+    assert_non_null(strstr(threads, ",spans,first_at_ns,"));
+    for (size_t i = 0; i < takt_trace_count(trace, TAKT_TRACE_TRACKS); i++) {
+        takt_track_info track;
+        takt_span_info first;
+        assert_int_equal(takt_trace_track(trace, i, &track), TAKT_OK);
+        assert_int_equal(takt_trace_span(trace, i, 0, &first), TAKT_OK);
+        uint64_t at_ns = first.begin_ns - takt_trace_facts(trace)->begin_ns;
+        snprintf(expected, sizeof expected, "%s,%u,%zu,%llu,", track.name,
+                 (unsigned)track.thread_id, (size_t)track.span_count, (unsigned long long)at_ns);
+        assert_non_null(strstr(threads, expected));
+        if (at_ns > latest_ns) {
+            latest_ns = at_ns;
+            snprintf(latest, sizeof latest, ": those of %.40s begin at ", track.name);
+        }
+    }
+    assert_non_null(strstr(scopes, latest));
+    tkt_free(threads);
+    tkt_free(scopes);
+}
+
 TEST(thread_that_comes_late_keeps_its_newest)
 {
     takt_profiler_options options = TAKT_PROFILER_OPTIONS_INIT;
@@ -76,6 +118,7 @@ TEST(thread_that_comes_late_keeps_its_newest)
                      2 * (SPANS + 1) + 1);
     assert_true(has_last(trace, "early thread"));
     assert_true(has_last(trace, "late thread"));
+    assert_tells_reach(trace);
     takt_profiler_destroy(profiler);
 }
 
