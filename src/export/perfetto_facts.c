@@ -210,6 +210,7 @@ static void put_recording(tkt_message *into, const takt_trace *trace)
     tkt_message_uint_if(into, TKT_PF_FACTS_IS_PARTIAL, facts->is_partial);
     tkt_message_uint_if(into, TKT_PF_FACTS_HAS_SPANS, facts->has_spans);
     tkt_message_uint_if(into, TKT_PF_FACTS_WITH_FLOPS, trace->with_flops);
+    tkt_message_uint_if(into, TKT_PF_FACTS_IS_RECOVERED, trace->is_recovered);
     tkt_message_double_if(into, TKT_PF_FACTS_CLOCK_RESOLUTION_NS, facts->clock_resolution_ns);
     tkt_message_double_if(into, TKT_PF_FACTS_CLOCK_UNCERTAINTY_NS, facts->clock_uncertainty_ns);
     tkt_message_double_if(into, TKT_PF_FACTS_COST_NS, facts->cost_ns);

@@ -104,18 +104,13 @@ static void add_losses(line *l, const takt_trace *trace)
 
 double tkt_cost_ns(const takt_trace *trace)
 {
-    const takt_facts *facts = &trace->facts;
-    bool is_empty = facts->has_spans && facts->span_count == 0;
-    bool has_none = facts->is_partial && facts->cost_ns == 0 && !is_empty;
-    return is_unknown(facts) || has_none ? NAN : facts->cost_ns;
+    bool is_known = !is_unknown(&trace->facts) && !trace->is_recovered;
+    return is_known ? trace->facts.cost_ns : NAN;
 }
 
-/* Streams know their cost, and streamed summaries have lists. */
 bool tkt_is_recovered(const takt_trace *trace)
 {
-    const takt_facts *facts = &trace->facts;
-    return facts->ending == TAKT_ENDING_KILLED && isnan(tkt_cost_ns(trace)) &&
-           (facts->has_spans || !trace->fold.has_lists);
+    return trace->is_recovered && trace->facts.ending == TAKT_ENDING_KILLED;
 }
 
 const char *tkt_over_threads(const takt_trace *trace)

@@ -344,6 +344,7 @@ struct takt_trace {
     uint32_t   backend;  /* string, "none" */
     uint32_t   clock;    /* string: "tsc", "cntvct", "monotonic" */
     bool       with_flops;
+    bool       is_recovered; /* from a crash-safe file, which lacks Takt's cost */
     uint32_t   stream; /* streamed files: TKT_PF_STREAMED and TAKT_TIMING_ bits; otherwise 0 */
     takt_peak  device_peak; /* declared by the program, for each device */
     takt_peak  host_peak;   /* declared by the program, for each host thread */

@@ -188,7 +188,8 @@ enum {
     TKT_PF_FACTS_STREAM = 37,
     TKT_PF_FACTS_RANK = 40,
     TKT_PF_FACTS_WORLD_SIZE = 41,
-    TKT_PF_FACTS_HAS_CAPTURE_RANGE = 42
+    TKT_PF_FACTS_HAS_CAPTURE_RANGE = 42,
+    TKT_PF_FACTS_IS_RECOVERED = 43
 };
 
 /* Bits of TKT_PF_FACTS_STREAM. TKT_PF_STREAMED: the writer wrote activities as they arrived, so the

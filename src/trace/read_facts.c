@@ -158,6 +158,9 @@ static void set_fact(takt_trace *trace, const tkt_pb_field *field)
     case TKT_PF_FACTS_WITH_FLOPS:
         trace->with_flops = field->value != 0;
         break;
+    case TKT_PF_FACTS_IS_RECOVERED:
+        trace->is_recovered = field->value != 0;
+        break;
     case TKT_PF_FACTS_DEVICE_UNCERTAINTY_IS_LEAST:
         facts->device_uncertainty_is_least = field->value != 0;
         break;
@@ -209,6 +212,7 @@ bool tkt_read_facts(tkt_read *read, const tkt_pb_field *from)
     memset(trace->losses, 0, sizeof trace->losses);
     trace->name = trace->backend = trace->clock = 0;
     trace->with_flops = false;
+    trace->is_recovered = false;
     trace->stream = 0;
     trace->device_peak = trace->host_peak = (takt_peak){0};
     trace->device_memory.count = 0;

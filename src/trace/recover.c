@@ -243,6 +243,7 @@ static takt_status fill_facts(const tkt_recovery *r, const cycles *from,
         return TAKT_NO_MEMORY;
     const tkt_mapping_window *first = &from->first;
     trace->with_flops = first->with_flops != 0;
+    trace->is_recovered = true;
     trace->device_peak = (takt_peak){first->peaks[0], first->peaks[1]};
     trace->host_peak = (takt_peak){first->peaks[2], first->peaks[3]};
     takt_facts *facts = &trace->facts;
