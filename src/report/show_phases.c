@@ -139,8 +139,7 @@ static void show_phases(tkt_document *document, const tkt_phases *phases)
         tkt_document_add_table(document, "phases", columns, COLUMNS, phases->phases.count);
     if (!table)
         return;
-    table->weight = SHARE;
-    table->sort = CYCLES;
+    table->weight = table->sort = CYCLES;
     table->default_rows = 100;
     for (size_t i = 0; i < phases->phases.count; i++) {
         const tkt_phase *phase = &phases->phases.items[i];

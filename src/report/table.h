@@ -163,8 +163,8 @@ typedef struct tkt_table {
     bool            is_hidden_empty; /* if empty, text and Markdown leave it out */
     bool            is_raw;          /* left out in text and Markdown */
     bool            is_head;         /* shown in full above the other tables; not in CSV */
-    size_t          weight;       /* this column decides which rows of a tree stay, and colours
-                                   * rows unless `shade` does */
+    size_t          weight;       /* this column, of unsigned numbers, decides which rows of a tree
+                                   * stay, and colours rows unless `shade` does */
     size_t          shade;        /* this column colours rows, if it is not TKT_NO_COLUMN */
     size_t          sort;         /* default sort column; TKT_NO_COLUMN: keep the order of
                                    * building */
