@@ -89,6 +89,11 @@ void tkt_thread_join(tkt_thread thread)
     pthread_join(thread, NULL);
 }
 
+void tkt_thread_detach(tkt_thread thread)
+{
+    pthread_detach(thread);
+}
+
 void tkt_thread_pause_ms(uint32_t ms)
 {
     struct timespec time = {ms / 1000, (long)(ms % 1000) * 1000000};

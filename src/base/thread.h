@@ -82,6 +82,7 @@ typedef pthread_t tkt_thread;
 takt_status tkt_thread_start(tkt_thread *thread, const char *name, void *(*run)(void *),
                              void *argument);
 void tkt_thread_join(tkt_thread thread);
+void tkt_thread_detach(tkt_thread thread); /* nobody will join it */
 
 /* Lets other threads run for `ms` milliseconds; 0: yields once. */
 void tkt_thread_pause_ms(uint32_t ms);

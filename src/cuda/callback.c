@@ -138,6 +138,23 @@ static bool is_empty(const char *name, const void *parameters)
     return bytes == 0;
 }
 
+/* Returns the stream of a kernel's launch, or NULL. The layouts are in the same headers. */
+static void *stream_of(const char *name, bool is_driver, const void *parameters)
+{
+    void *stream = NULL;
+    const char *at = parameters;
+    const char *function = name + (is_driver ? 2 : 4);
+    bool has_config = strncmp(function, "LaunchKernelEx", 14) == 0;
+    if (!parameters || (strncmp(function, "LaunchKernel", 12) != 0 &&
+                        strncmp(function, "LaunchCooperativeKernel", 23) != 0))
+        return NULL;
+    if (has_config)
+        memcpy(&at, parameters, sizeof at);
+    if (at)
+        memcpy(&stream, at + (has_config ? 32 : is_driver ? 40 : 48), sizeof stream);
+    return stream;
+}
+
 static bool is_recorded(const char *name)
 {
     return name[-1] == CLASS_WORK || name[-1] == CLASS_GRAPH || name[-1] == CLASS_END;
@@ -162,6 +179,9 @@ static __attribute__((noinline)) void on_exit_of(const char *name, bool is_drive
         tkt_capture_end();
     if (!is_recorded(name) || *data->correlation_data == UNREPORTED)
         return;
+    bool is_capturing = tkt_capture_count() > 0;
+    if (!is_capturing && tkt_capture_is_doubtful())
+        is_capturing = tkt_capture_find(stream_of(name, is_driver, data->parameters));
     tkt_callback_report(&(tkt_cuda_call){
         .name = name,
         .begin_ticks = *data->correlation_data,
@@ -169,7 +189,7 @@ static __attribute__((noinline)) void on_exit_of(const char *name, bool is_drive
         .correlation = data->correlation,
         .result = result,
         .is_driver = is_driver,
-        .is_capturing = tkt_capture_count() > 0 || is_empty(name, data->parameters),
+        .is_capturing = is_capturing || is_empty(name, data->parameters),
         .caller = caller,
     });
 }
@@ -449,48 +469,4 @@ uint32_t tkt_alias_outer(uint32_t correlation)
         return correlation;
     uint64_t alias = atomic_load_explicit(&aliases[correlation % ALIASES], memory_order_relaxed);
     return alias >> 32 == correlation ? (uint32_t)alias : correlation;
-}
-
-/* ======== Captures ======== */
-
-/* Two counters, and each side raises its own before it reads the other. Either the capture sees a
- * waiting thread and lets it finish, or that thread sees the capture and does not wait. This needs
- * sequential consistency on both sides. */
-
-#define MOST_TURNS 2000u /* of a millisecond each */
-
-static _Atomic(uint32_t) captures;
-static _Atomic(uint32_t) holders;
-
-uint32_t tkt_capture_count(void)
-{
-    return atomic_load(&captures);
-}
-
-void tkt_capture_begin(void)
-{
-    atomic_fetch_add(&captures, 1);
-    for (uint32_t turn = 0; atomic_load(&holders) > 0 && turn < MOST_TURNS; turn++)
-        tkt_thread_pause_ms(1); /* polling will do: captures and waits are rare */
-}
-
-void tkt_capture_end(void)
-{
-    uint32_t count = atomic_load(&captures);
-    while (count > 0 && !atomic_compare_exchange_weak(&captures, &count, count - 1))
-        ; /* 0: the capture began before callbacks were enabled */
-}
-
-bool tkt_capture_hold(void)
-{
-    atomic_fetch_add(&holders, 1);
-    if (atomic_load(&captures) == 0)
-        return true;
-    tkt_capture_release();
-    return false;
-}
-
-void tkt_capture_release(void)
-{
-    atomic_fetch_sub(&holders, 1);
 }

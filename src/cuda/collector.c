@@ -42,6 +42,7 @@ static struct {
     uint64_t tickets; /* number of the latest ticket */
     uint64_t settled; /* the latest ticket whose moment has passed */
     uint64_t broken;  /* the latest ticket whose moment will never come */
+    bool is_busy;     /* a device has not reached a moment's mark */
     bool is_forced;   /* the next flush discards unfinished records */
     bool is_ahead;    /* the next turn looks ahead, see tkt_cuda_look_ahead() */
     tkt_cuda_status status;
@@ -129,7 +130,8 @@ static void connect(void)
         return;
     }
     /* Without a GPU, CUPTI answers no more than "unknown error". */
-    bool has_no_gpu = result == TKT_CUPTI_UNKNOWN && !is_initialized;
+    bool has_no_gpu =
+        !is_initialized && (result == TKT_CUPTI_UNKNOWN || result == TKT_CUPTI_NOT_INITIALIZED);
     was_tried = result != TKT_CUPTI_TAKEN && !has_no_gpu;
     set_status(has_no_gpu ? TKT_BACKEND_NONE : TKT_BACKEND_EVENTS, reason);
 }
@@ -205,18 +207,19 @@ static void add_moment(uint64_t tickets)
 
 /* Returns TKT_IDLE_DONE once the devices have done the work before the moment and CUPTI has given
  * back its records. Sets the mark first if a capture has prevented that so far. */
-static tkt_idle_state look_at(const tkt_driver *driver, moment *m)
+static tkt_idle_state look_at(const tkt_driver *driver, moment *m, bool *is_busy)
 {
     tkt_idle_state idle;
     if (backend_now() != TKT_BACKEND_CUPTI) /* nobody tells of captures, which a mark would spoil */
         return tkt_marks_resolve() > 0 ? TKT_IDLE_NOT_YET : TKT_IDLE_DONE;
     if (m->is_marked) {
         idle = tkt_idle_look(driver, &m->mark);
+        *is_busy |= idle == TKT_IDLE_NOT_YET;
     } else {
         idle = tkt_idle_begin(driver, &m->mark);
         m->is_marked = idle != TKT_IDLE_NOT_YET;
         m->buffers = tkt_buffers_count();
-        if (idle == TKT_IDLE_DONE && m->mark.count)
+        if (idle == TKT_IDLE_DONE && (m->mark.count || m->mark.is_waiting))
             return TKT_IDLE_NOT_YET;
     }
     if (idle == TKT_IDLE_DONE && !tkt_buffers_are_back(m->buffers))
@@ -228,6 +231,7 @@ static tkt_idle_state look_at(const tkt_driver *driver, moment *m)
 typedef struct passed_moments {
     uint64_t settled;
     uint64_t broken;
+    bool is_busy; /* a device has not reached a mark */
 } passed_moments;
 
 /* A later moment that has passed decides all earlier ones. */
@@ -235,8 +239,10 @@ static void look_at_moments(passed_moments *passed)
 {
     const tkt_driver *driver = moment_count ? tkt_driver_get() : NULL;
     uint32_t over = 0;
+    passed->is_busy = false;
     for (uint32_t i = 0; i < moment_count; i++) {
-        tkt_idle_state idle = driver ? look_at(driver, &moments[i]) : TKT_IDLE_DONE;
+        tkt_idle_state idle =
+            driver ? look_at(driver, &moments[i], &passed->is_busy) : TKT_IDLE_DONE;
         if (idle == TKT_IDLE_NOT_YET)
             continue;
         *(idle == TKT_IDLE_DONE ? &passed->settled : &passed->broken) = moments[i].ticket;
@@ -322,6 +328,7 @@ static void *collect(void *unused)
             collector.settled = passed.settled;
         if (passed.broken)
             collector.broken = passed.broken;
+        collector.is_busy = passed.is_busy;
         collector.is_stuck = false;
         tkt_condition_wake_all(&collector.done);
     }
@@ -461,6 +468,7 @@ tkt_collector_view tkt_collector_look(uint64_t ticket)
         .turns = collector.turns,
         .is_settled = collector.settled >= ticket,
         .is_broken = collector.broken >= ticket,
+        .is_busy = collector.is_busy,
         .is_gone = collector.is_over || collector.is_stuck,
     };
     tkt_mutex_unlock(&collector.lock);

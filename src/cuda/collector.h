@@ -40,6 +40,7 @@ typedef struct tkt_collector_view {
     uint64_t turns; /* counts flushes, and wake-ups by full buffers */
     bool     is_settled;
     bool     is_broken; /* a device has a sticky error: unfinished work will never finish */
+    bool is_busy;       /* a device is known to be at work */
     bool     is_gone;   /* the collector hangs, or the process exits */
 } tkt_collector_view;
 tkt_collector_view tkt_collector_look(uint64_t ticket);
@@ -195,6 +196,13 @@ void tkt_capture_end(void);
 /* The number of captures known to be under way. */
 uint32_t tkt_capture_count(void);
 
+/* tkt_capture_doubt() announces that captures may be under way that began before the callbacks. For
+ * 10 s tkt_capture_is_doubtful() is true, and tkt_capture_find() is to be called with the stream of
+ * each launch, or NULL: it returns true if the stream is being captured. */
+void tkt_capture_doubt(void);
+bool tkt_capture_is_doubtful(void);
+bool tkt_capture_find(void *stream);
+
 /* tkt_capture_hold() delays new captures until tkt_capture_release(), while the caller waits for a
  * device. It returns false while a capture is under way; the caller must not release then. */
 bool tkt_capture_hold(void);
@@ -215,6 +223,7 @@ typedef struct tkt_idle_event {
 /* One event in each live context. */
 typedef struct tkt_idle_mark {
     uint32_t count;
+    bool is_waiting; /* with a driver before 12.5: a thread waits for the contexts */
     tkt_idle_event items[TKT_IDLE_CONTEXTS];
 } tkt_idle_mark;
 
@@ -224,9 +233,9 @@ typedef enum tkt_idle_state {
     TKT_IDLE_BROKEN /* a sticky error: unfinished work will never finish */
 } tkt_idle_state;
 
-/* Records the events for this moment. Drivers before 12.5 cannot: with them this waits until the
- * devices are idle. TKT_IDLE_NOT_YET: a stream is being captured, so no event may be recorded; try
- * again. */
+/* Records the events for this moment; drivers before 12.5 cannot, so a thread begins to wait.
+ * TKT_IDLE_NOT_YET: a stream is being captured, so no event may be recorded, or the thread waits
+ * for an earlier moment; try again. */
 tkt_idle_state tkt_idle_begin(const tkt_driver *driver, tkt_idle_mark *mark);
 
 /* Looks whether the devices have reached the mark, and also afterwards whether one has failed since.

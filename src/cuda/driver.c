@@ -214,9 +214,7 @@ bool tkt_driver_visit(const tkt_driver *driver, tkt_context_visitor visitor, voi
     return !w.is_broken;
 }
 
-/* True if a stream that waits for the legacy stream is being captured. Asking does no harm, and
- * needs no callbacks. */
-static bool is_capture_near(const tkt_driver *driver)
+bool tkt_driver_is_capture_near(const tkt_driver *driver)
 {
     int status;
     return driver->stream_is_capturing &&
@@ -226,7 +224,7 @@ static bool is_capture_near(const tkt_driver *driver)
 static bool synchronize_context(const tkt_driver *driver, void *user)
 {
     bool *are_idle = user;
-    bool is_held = tkt_capture_hold(), may_wait = is_held && !is_capture_near(driver);
+    bool is_held = tkt_capture_hold(), may_wait = is_held && !tkt_driver_is_capture_near(driver);
     if (may_wait)
         driver->context_synchronize();
     if (is_held)

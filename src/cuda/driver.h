@@ -54,6 +54,10 @@ bool tkt_driver_is_sticky(int status);
 typedef bool (*tkt_context_visitor)(const tkt_driver *driver, void *user);
 bool tkt_driver_visit(const tkt_driver *driver, tkt_context_visitor visit, void *user);
 
+/* True if a stream of the current context that waits for the legacy stream is being captured.
+ * Asking does no harm, and needs no callbacks. */
+bool tkt_driver_is_capture_near(const tkt_driver *driver);
+
 /* Waits for all live contexts. False if some were skipped because a stream is being captured. */
 bool tkt_driver_synchronize(const tkt_driver *driver);
 

@@ -1,11 +1,13 @@
 /* The end of a window: waits for the work that it launched, and asks devices whether they have done
- * it. */
+ * it, without harm to streams that are being captured. */
 #include "cuda/cuda.h"
 
 #include "cuda/collector.h"
 #include "cuda/store.h"
 
 #include <takt/base.h>
+
+#include <stdatomic.h>
 
 /* ======== Waiting ======== */
 
@@ -26,20 +28,20 @@
 
 /* The devices' progress so far. */
 typedef struct progress {
-    uint64_t arrived; /* position of the store */
-    uint64_t since_ns;
+    uint64_t arrived;     /* position of the store */
+    uint64_t since_ns;    /* when it became this, or when a device was last seen at work */
     uint64_t complete_ns; /* since when no activity is missing and no body has come; 0: one is */
     uint64_t bodies;      /* that have come */
 } progress;
 
-/* True if no activity has arrived for so long that waiting is no use. Many windows may end one
- * after another: if the previous wait ended this way and nothing has arrived since, a tenth of the
- * time is enough. */
-static bool is_stalled(progress *p)
+/* True if no activity has arrived for so long that waiting is no use, though no device is known to
+ * be at work. Many windows may end one after another: if the previous wait ended this way and
+ * nothing has arrived since, a tenth of the time is enough. */
+static bool is_stalled(progress *p, bool is_busy)
 {
     static uint64_t stalled_at = UINT64_MAX; /* atomic: position of the store */
     uint64_t arrived = tkt_store_position(), now_ns = takt_now_ns();
-    if (arrived != p->arrived)
+    if (arrived != p->arrived || is_busy)
         *p = (progress){arrived, now_ns, p->complete_ns, p->bodies};
     bool was_stalled = __atomic_load_n(&stalled_at, __ATOMIC_RELAXED) == arrived;
     bool is_stalled = now_ns - p->since_ns > (was_stalled ? STALLED_NS / 10 : STALLED_NS);
@@ -99,7 +101,7 @@ static outcome wait_for_devices(const tkt_settling *how, uint64_t ticket)
             return BROKEN;
         if (view.is_gone)
             return GONE;
-        if (now_ns >= end_ns || is_stalled(&p))
+        if (now_ns >= end_ns || is_stalled(&p, view.is_busy))
             return GIVEN_UP;
         if (look_around(how, next_ns < end_ns ? next_ns : end_ns))
             return COMPLETE;
@@ -121,11 +123,100 @@ bool tkt_cuda_settle(const tkt_settling *how)
     return end == COMPLETE || is_complete(how);
 }
 
+/* ======== Captures ======== */
+
+/* Two counters, and each side raises its own before it reads the other. Either the capture sees a
+ * waiting thread and lets it finish, or that thread sees the capture and does not wait. This needs
+ * sequential consistency on both sides.
+ *
+ * No callback has told of captures that began before CUPTI was in use. For some time after that
+ * Takt asks, at each launch of a kernel, whether its stream is being captured. Where one was, there
+ * may be more. */
+
+#define MOST_TURNS 2000u /* of a millisecond each */
+#define DOUBT_NS   UINT64_C(10000000000)
+
+static _Atomic(uint32_t) captures;
+static _Atomic(uint32_t) holders;
+static _Atomic(uint64_t) doubt_until_ns; /* 0: all captures are known */
+static _Atomic(bool) is_one_found;
+
+void tkt_capture_begin(void)
+{
+    atomic_fetch_add(&captures, 1);
+    for (uint32_t turn = 0; atomic_load(&holders) > 0 && turn < MOST_TURNS; turn++)
+        tkt_thread_pause_ms(1); /* polling will do: captures and waits are rare */
+}
+
+void tkt_capture_end(void)
+{
+    uint32_t count = atomic_load(&captures);
+    while (count > 0 && !atomic_compare_exchange_weak(&captures, &count, count - 1))
+        ; /* 0: the capture began before callbacks were enabled */
+}
+
+void tkt_capture_doubt(void)
+{
+    atomic_store(&doubt_until_ns, takt_now_ns() + DOUBT_NS);
+}
+
+static bool is_captured(void *stream)
+{
+    const tkt_driver *driver = tkt_driver_get();
+    int status = 0;
+    if (!driver || !driver->stream_is_capturing)
+        return false;
+    tkt_driver_call call = tkt_driver_begin(driver);
+    bool is_known = driver->stream_is_capturing(stream, &status) == TKT_CUDA_SUCCESS;
+    tkt_driver_end(driver, call);
+    return is_known && status != 0;
+}
+
+uint32_t tkt_capture_count(void)
+{
+    return atomic_load(&captures);
+}
+
+bool tkt_capture_is_doubtful(void)
+{
+    return atomic_load_explicit(&doubt_until_ns, memory_order_relaxed) != 0;
+}
+
+bool tkt_capture_find(void *stream)
+{
+    if (takt_now_ns() > atomic_load(&doubt_until_ns))
+        atomic_store(&doubt_until_ns, 0);
+    if (!stream || !is_captured(stream))
+        return false;
+    atomic_store(&is_one_found, true);
+    return true;
+}
+
+static bool may_be_capturing(void)
+{
+    return atomic_load(&captures) > 0 ||
+           (atomic_load(&is_one_found) && takt_now_ns() < atomic_load(&doubt_until_ns));
+}
+
+bool tkt_capture_hold(void)
+{
+    atomic_fetch_add(&holders, 1);
+    if (!may_be_capturing())
+        return true;
+    tkt_capture_release();
+    return false;
+}
+
+void tkt_capture_release(void)
+{
+    atomic_fetch_sub(&holders, 1);
+}
+
 /* ======== Whether devices are done ======== */
 
 /* cuCtxRecordEvent() covers all work that a context has been given, on all its streams, and makes
  * no stream wait. Unlike cuCtxSynchronize() it does not block the collector. It would invalidate a
- * capture, so Takt calls it only while no capture is known to be under way. */
+ * capture, so Takt calls it only while no capture is known. */
 
 typedef struct walk {
     tkt_idle_mark *mark;
@@ -148,6 +239,52 @@ static void note(walk *w, int status)
     w->is_pending |= status == TKT_CUDA_NOT_READY;
 }
 
+/* ---- Drivers before 12.5 --------------------------------------------------------------------- */
+
+/* They lack cuCtxRecordEvent(), so a thread of its own waits for all contexts. One at a time: a
+ * later moment has to wait until it has returned. */
+
+enum {
+    NOT_WAITING,
+    WAITING,
+    WAITED,
+    SKIPPED /* because of a capture */
+};
+
+static _Atomic(int) waiting;
+
+static void *wait_for_contexts(void *unused)
+{
+    const tkt_driver *driver = tkt_driver_get();
+    bool are_idle = driver && tkt_driver_synchronize(driver);
+    atomic_store(&waiting, are_idle ? WAITED : SKIPPED);
+    return unused;
+}
+
+static bool start_waiting(void)
+{
+    tkt_thread thread;
+    if (atomic_load(&waiting) == WAITING)
+        return false;
+    atomic_store(&waiting, WAITING);
+    if (tkt_thread_start(&thread, "takt-cuda-wait", wait_for_contexts, NULL) == TAKT_OK) {
+        tkt_thread_detach(thread);
+        return true;
+    }
+    atomic_store(&waiting, NOT_WAITING);
+    return false;
+}
+
+static bool has_waited(void)
+{
+    int now = atomic_load(&waiting);
+    if (now == SKIPPED)
+        start_waiting();
+    return now == WAITED;
+}
+
+/* ---- Marks ----------------------------------------------------------------------------------- */
+
 /* Finds out whether the current context has failed: then no event can be created. */
 static void probe(const tkt_driver *driver, walk *w)
 {
@@ -155,6 +292,14 @@ static void probe(const tkt_driver *driver, walk *w)
     note(w, driver->event_create(&event, TKT_EVENT_UNTIMED));
     if (event)
         driver->event_destroy(event);
+}
+
+/* Finds out whether a mark would spoil a capture in the current context. */
+static bool find_near_capture(const tkt_driver *driver, void *user)
+{
+    walk *w = user;
+    w->is_pending = tkt_driver_is_capture_near(driver);
+    return w->is_pending;
 }
 
 /* Records an event in the current context. */
@@ -181,11 +326,14 @@ static bool record(const tkt_driver *driver, void *user)
 tkt_idle_state tkt_idle_begin(const tkt_driver *driver, tkt_idle_mark *mark)
 {
     mark->count = 0;
+    mark->is_waiting = !driver->context_record && start_waiting();
     if (!driver->context_record)
-        return tkt_driver_synchronize(driver) ? TKT_IDLE_DONE : TKT_IDLE_NOT_YET;
+        return mark->is_waiting ? TKT_IDLE_DONE : TKT_IDLE_NOT_YET;
     if (!tkt_capture_hold())
         return TKT_IDLE_NOT_YET;
-    tkt_idle_state result = visit_contexts(driver, mark, record);
+    tkt_idle_state result = visit_contexts(driver, mark, find_near_capture);
+    if (result == TKT_IDLE_DONE)
+        result = visit_contexts(driver, mark, record);
     tkt_capture_release();
     return result;
 }
@@ -217,5 +365,8 @@ static bool look(const tkt_driver *driver, void *user)
 
 tkt_idle_state tkt_idle_look(const tkt_driver *driver, tkt_idle_mark *mark)
 {
+    if (mark->is_waiting && !has_waited())
+        return TKT_IDLE_NOT_YET;
+    mark->is_waiting = false;
     return visit_contexts(driver, mark, look);
 }

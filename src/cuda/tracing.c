@@ -5,6 +5,8 @@
 #include "base/dynlib.h"
 #include "base/error.h"
 
+#include <time.h>
+
 #define LEAST_BUFFER_BYTES (UINT64_C(16) << 20)
 
 static tkt_cupti cupti;
@@ -27,8 +29,11 @@ uint32_t tkt_tracing_version(void)
 static uint64_t read_clock(void)
 {
     uint64_t ns = 0;
-    cupti.timestamp(&ns);
-    return ns;
+    struct timespec now;
+    if (cupti.timestamp(&ns) == TKT_CUPTI_SUCCESS && ns)
+        return ns;
+    clock_gettime(CLOCK_REALTIME, &now); /* CUPTI's default clock */
+    return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
 }
 
 #define RECENT_NS UINT64_C(60000000000)
@@ -120,6 +125,9 @@ bool tkt_tracing_open(const tkt_driver *driver, int *result, char reason[TKT_REA
     /* Without callbacks for captures, Takt's waiting could invalidate one. */
     if (*result == TKT_CUPTI_SUCCESS)
         *result = tkt_callback_watch(&cupti);
+    int count;
+    if (driver->device_count(&count) != TKT_CUDA_NOT_INITIALIZED)
+        tkt_capture_doubt();
     if (*result == TKT_CUPTI_NOT_COMPATIBLE && tkt_cupti_go_back(&cupti)) {
         close_tracing();
         return tkt_tracing_open(driver, result, reason);
