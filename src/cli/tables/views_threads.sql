@@ -9,7 +9,9 @@ WITH one AS (
                              ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS until_ns
     FROM spans
     WHERE CASE WHEN kind = 'call' THEN instr(name, 'Synchronize')
-               ELSE instr(lower(name), 'wait') OR instr(lower(name), '_barrier') END
+               ELSE instr(lower(name), 'wait') OR instr(lower(name), '_barrier')
+                    OR ' ' || lower(name) || ' ' GLOB '*[^a-z]idle[^a-z]*'
+                    OR ' ' || lower(name) || ' ' GLOB '*[^a-z]sleep[^a-z]*' END
 )
 SELECT track, name, sum(duration_ns) AS ns FROM one
 WHERE until_ns IS NULL OR begin_ns >= until_ns GROUP BY track, name;
@@ -19,24 +21,29 @@ WITH fact AS (
     SELECT max(CASE key WHEN 'process_id' THEN value END) AS process_id,
            max(CASE key WHEN 'end_ns' THEN value END) - max(CASE key WHEN 'begin_ns' THEN value END)
                AS wall_ns,
+           max(CASE key WHEN 'begin_ns' THEN value END) AS begin_ns,
            max(CASE key WHEN 'has_spans' THEN value END) AS has_spans
     FROM facts
 ), outermost AS (
     SELECT track, sum(duration_ns) AS ns FROM spans
     WHERE parent IS NULL AND kind <> 'call' GROUP BY track
+), first AS (
+    SELECT track, min(begin_ns) AS ns FROM spans GROUP BY track
 ), waited AS (
     SELECT track, sum(ns) AS ns, max(ns) AS most_ns FROM waiting GROUP BY track
 )
 SELECT coalesce(nullif(t.name, ''),
                 CASE WHEN t.thread = process_id THEN 'main' ELSE 'thread ' || t.thread END)
            AS thread,
-       t.thread AS thread_id, spans, coalesce(o.ns, 0) AS scope_time_ns,
+       t.thread AS thread_id, spans, f.ns - fact.begin_ns AS first_at_ns,
+       coalesce(o.ns, 0) AS scope_time_ns,
        100.0 * coalesce(o.ns, 0) / nullif(wall_ns, 0) AS scope_time_percent,
        coalesce(w.ns, 0) AS waited_ns,
        100.0 * coalesce(w.ns, 0) / nullif(wall_ns, 0) AS waited_percent,
        (SELECT name FROM waiting WHERE waiting.track = t.id AND ns = most_ns AND ns > 0 LIMIT 1)
            AS waited_in
 FROM tracks t CROSS JOIN fact LEFT JOIN outermost o ON o.track = t.id
+     LEFT JOIN first f ON f.track = t.id
      LEFT JOIN waited w ON w.track = t.id
 WHERE t.kind = 'thread' AND has_spans ORDER BY t.thread <> process_id, t.thread, t.id;
 
