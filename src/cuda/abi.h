@@ -145,6 +145,7 @@ enum {
     X(GRAPH_CONTEXT, CUpti_ActivityGraphTrace2, contextId, 32, 4)                                  \
     X(GRAPH_STREAM, CUpti_ActivityGraphTrace2, streamId, 36, 4)                                    \
     X(GRAPH_END_DEVICE, CUpti_ActivityGraphTrace2, endDeviceId, 48, 4)                             \
+    X(GRAPH_END_CONTEXT, CUpti_ActivityGraphTrace2, endContextId, 52, 4)                           \
     X(SYNC_TYPE, CUpti_ActivitySynchronization2, type, 4, 4)                                       \
     X(SYNC_START, CUpti_ActivitySynchronization2, start, 8, 8)                                     \
     X(SYNC_END, CUpti_ActivitySynchronization2, end, 16, 8)                                        \
@@ -153,6 +154,7 @@ enum {
     X(SYNC_STREAM, CUpti_ActivitySynchronization2, streamId, 32, 4)                                \
     X(SYNC_EVENT, CUpti_ActivitySynchronization2, cudaEventId, 36, 4)                              \
     X(SYNC_SYNC_ID, CUpti_ActivitySynchronization2, cudaEventSyncId, 40, 8)                        \
+    X(SYNC_RESULT, CUpti_ActivitySynchronization2, returnValue, 48, 4)                             \
     X(EVENT_CORRELATION, CUpti_ActivityCudaEvent2, correlationId, 4, 4)                            \
     X(EVENT_CONTEXT, CUpti_ActivityCudaEvent2, contextId, 8, 4)                                    \
     X(EVENT_STREAM, CUpti_ActivityCudaEvent2, streamId, 12, 4)                                     \
@@ -198,6 +200,7 @@ enum {
 /* Other numbers: constant, the toolkit's name, value. */
 #define TKT_CUPTI_NUMBER_LIST(X)                                                                   \
     X(TKT_CUPTI_SUCCESS, CUPTI_SUCCESS, 0)                                                         \
+    X(TKT_CUPTI_INVALID_DEVICE, CUPTI_ERROR_INVALID_DEVICE, 2)                                     \
     X(TKT_CUPTI_OUT_OF_MEMORY, CUPTI_ERROR_OUT_OF_MEMORY, 8)                                       \
     X(TKT_CUPTI_MAX_LIMIT_REACHED, CUPTI_ERROR_MAX_LIMIT_REACHED, 12)                              \
     X(TKT_CUPTI_NOT_COMPATIBLE, CUPTI_ERROR_NOT_COMPATIBLE, 14)                                    \
@@ -288,6 +291,7 @@ typedef void (*tkt_cupti_completed)(void *context, uint32_t stream, uint8_t *buf
     X(callback_name, cuptiGetCallbackName, 1, (int, uint32_t, const char **))                      \
     X(set_thread_id_type, cuptiSetThreadIdType, 0, (int))                                          \
     X(set_attribute, cuptiActivitySetAttribute, 0, (int, size_t *, void *))                        \
+    X(set_all_sync_records, cuptiActivityEnableAllSyncRecords, 0, (uint8_t))                       \
     X(register_callbacks, cuptiActivityRegisterCallbacks, 1,                                       \
       (tkt_cupti_requested, tkt_cupti_completed))                                                  \
     X(enable, cuptiActivityEnable, 1, (int))                                                       \

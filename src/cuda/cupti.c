@@ -203,6 +203,8 @@ static const struct {
     uint16_t result;
     char text[126];
 } texts[] = {
+    {TKT_CUPTI_INVALID_DEVICE,
+     "this libcupti does not support the GPU: use the libcupti of another CUDA release"},
     {TKT_CUPTI_OUT_OF_MEMORY, "there is not enough memory for it"},
     {TKT_CUPTI_NOT_COMPATIBLE, "another tool uses it in a way that excludes this one"},
     {TKT_CUPTI_NOT_INITIALIZED,

@@ -205,8 +205,10 @@ static void decode_graph(tkt_decoder *d, tkt_record at)
         .context = tkt_get32(at, TKT_AT_GRAPH_CONTEXT),
         .stream = tkt_get32(at, TKT_AT_GRAPH_STREAM),
     };
-    if (activity.device == INT32_MAX) /* begins on the host */
+    if (activity.device == INT32_MAX) { /* begins on the host */
         activity.device = tkt_get32(at, TKT_AT_GRAPH_END_DEVICE);
+        activity.context = tkt_get32(at, TKT_AT_GRAPH_END_CONTEXT);
+    }
     if (!tkt_decode_is_device(d, activity.device) || (d->store->left_out & TAKT_TIMING_GRAPH))
         return;
     tkt_shape shape = {.graph = tkt_get32(at, TKT_AT_GRAPH_GRAPH), .filter = TAKT_TIMING_GRAPH};

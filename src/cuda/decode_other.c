@@ -98,7 +98,8 @@ void tkt_decode_wait(tkt_decoder *d, tkt_record at)
         wait.event = tkt_get32(at, TKT_AT_SYNC_EVENT);
         wait.sync_id = tkt_get64(at, TKT_AT_SYNC_SYNC_ID);
     }
-    if (is_good_period(d, wait.begin, wait.end))
+    bool is_poll = tkt_get32(at, TKT_AT_SYNC_RESULT) == TKT_CUDA_NOT_READY;
+    if (!is_poll && is_good_period(d, wait.begin, wait.end))
         tkt_store_add_wait(d->store, &wait);
 }
 

@@ -49,14 +49,16 @@ static void sample_clock(tkt_store *store)
     tkt_mutex_unlock(&store->lock);
 }
 
-/* Sets attributes that may fail without harm: CUPTI then clears buffers itself, and numbers threads
- * in its own way. Takt registers no timestamp callback; docs/cuda.md says why. */
+/* Sets attributes that may fail without harm: CUPTI then clears buffers itself, numbers threads in
+ * its own way, and records events and streams that are polled. Takt registers no timestamp callback; docs/cuda.md says why. */
 static void set_preferences(void)
 {
     uint8_t are_zeroed = 1;
     size_t bytes = sizeof are_zeroed;
     if (cupti.set_attribute)
         cupti.set_attribute(TKT_ATTR_ZEROED_OUT_ACTIVITY_BUFFER, &bytes, &are_zeroed);
+    if (cupti.set_all_sync_records)
+        cupti.set_all_sync_records(0);
     if (cupti.set_thread_id_type)
         cupti.set_thread_id_type(TKT_THREAD_ID_SYSTEM);
 }

@@ -143,6 +143,9 @@ says '^takt: CUDA was loaded during this recording: activities of devices are re
 under "a driver without devices" 'devices=0'
 says ''
 finds 'backend none'
+flavour=12 under "a driver without devices, as CUPTI 12 says it" 'devices=0;fault=cuptiSubscribe=15'
+says ''
+finds 'backend none'
 
 TAKT_CUPTI_LIBRARY=/missing/libcupti.so under "no libcupti" ''
 says 'libcupti.* cannot be loaded.*CUDA events take over'

@@ -76,6 +76,18 @@ TEST(a_clock_after_the_context_loses_nothing)
     }
 }
 
+/* Where another family of CUPTI's functions is in use, this one fails. */
+TEST(a_clock_that_cupti_does_not_tell_is_known_all_the_same)
+{
+    sim_script("fault=cuptiGetTimestamp=14");
+    const takt_facts *facts = record(launch_ten);
+    sim_script("");
+    assert_true(facts->device_uncertainty_ns < 1e9);
+    assert_int_equal(takt_trace_count(last_trace, TAKT_TRACE_ACTIVITIES), 10);
+    for (int i = 0; i < TAKT_LOSS_COUNT; i++)
+        assert_int_equal(takt_trace_loss(last_trace, (takt_loss)i), 0);
+}
+
 /* Twice two kernels, a set, and another kernel. */
 static void launch_graphs(void)
 {

@@ -387,6 +387,23 @@ static void sets_and_graphs(void **state)
     assert_int_equal(activity_at(1)->stream, 7);
 }
 
+/* It has no device where it begins. */
+static void a_graph_that_begins_on_the_host(void **state)
+{
+    (void)state;
+    uint8_t *record = record_add(&buffer, RECORD_GRAPH);
+    put64(record, 8, T0 + 21);
+    put64(record, 16, T0 + 31);
+    put32(record, 24, INT32_MAX);
+    put32(record, 32, INT32_MAX);
+    put32(record, 48, 3);
+    put32(record, 52, 9);
+    decode();
+    assert_int_equal(activity_at(0)->device, 3);
+    assert_int_equal(activity_at(0)->context, 9);
+    assert_int_equal(store.losses.unknown, 0);
+}
+
 static uint8_t *add_memory(uint32_t operation, uint32_t kind, uint64_t address, uint64_t bytes,
                            uint64_t time)
 {
@@ -473,6 +490,24 @@ static void the_latest_size_of_a_pool_counts(void **state)
     assert_int_equal(*tkt_map_get(&store.pools, 0xF00), 3000);
     assert_int_equal(store.memory.count, 4);
     assert_int_equal(store.memory.items[1].bytes, 3000);
+}
+
+/* cuEventQuery() and cuStreamQuery() of unfinished work. */
+static void a_poll_is_no_wait(void **state)
+{
+    (void)state;
+    for (uint32_t result = 0; result <= 719; result += result == 0 ? 600 : 119) {
+        uint8_t *wait = record_add(&buffer, RECORD_SYNC);
+        put32(wait, 4, 1);
+        put64(wait, 8, T0);
+        put64(wait, 16, T0 + 50);
+        put32(wait, 24, 1 + result);
+        put32(wait, 48, result);
+    }
+    decode();
+    assert_int_equal(store.waits.count, 2);
+    assert_int_equal(store.waits.items[0].correlation, 1);
+    assert_int_equal(store.waits.items[1].correlation, 720);
 }
 
 static void waits_and_overheads(void **state)
@@ -759,11 +794,13 @@ int main(void)
         ON_13(nodes_without_times),
         ON_13(sets_and_graphs),
         ON_11(sets_and_graphs),
+        ON_13(a_graph_that_begins_on_the_host),
         ON_13(allocations_and_frees),
         ON_13(pools_grow_and_shrink),
         ON_13(the_latest_size_of_a_pool_counts),
         ON_11(pools_grow_and_shrink),
         ON_13(waits_and_overheads),
+        ON_13(a_poll_is_no_wait),
         ON_13(waits_find_the_record_of_their_event),
         ON_11(waits_and_overheads),
         ON_13(just_in_time_compilations),
