@@ -135,7 +135,7 @@ static uint32_t name_of_thread(uint32_t thread_id)
 static void write_thread_mark(tkt_thread_log *log)
 {
     size_t room = (size_t)(log->chunk_end - log->thread->cursor);
-    if (room < 2u + log->has_gap) {
+    if (room < 2u + (log->gap_ticks != 0)) {
         if (!tkt_log_next_chunk(log))
             log->chunk_end = log->thread->cursor;
         return;

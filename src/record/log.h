@@ -148,7 +148,8 @@ typedef struct tkt_thread_log {
     takt_record    *chunk_end; /* the tail's; thread->limit may be less */
     takt_frame     *frames;    /* TKT_MAX_DEPTH of them between two sentinels */
     uint64_t        busy_at_rest; /* the thread's `busy` while it is outside the library */
-    bool            has_gap;  /* events were dropped since the last one written */
+    uint64_t gap_ticks;       /* atomic, relaxed; since when events were dropped, after the last one
+                               * written; 0: none */
     uint32_t        youth;    /* atomic; visits to the library left before the fast paths open */
     bool is_ending;           /* atomic; the thread had begun to end before it got the log */
     uint32_t        unpushed; /* TAKT_BEGINs that found the stack full */
@@ -313,6 +314,7 @@ typedef struct tkt_log_view {
     TKT_ARRAY_OF(tkt_log_part) parts; /* oldest first; frames belong to the last one's thread */
     takt_frame *frames;               /* a copy, outermost first */
     uint32_t    frame_count;
+    uint64_t gap_ticks; /* since when events are missing at the end; 0: none */
 } tkt_log_view;
 
 /* Leaves out chunks that became full before `from_ticks`. */

@@ -256,6 +256,12 @@ static uint32_t extra_chunks(const tkt_thread_log *log, bool has_old)
     return is_stuck ? tkt_log_count() : 0;
 }
 
+static void begin_gap(tkt_thread_log *log, uint64_t since)
+{
+    if (!log->gap_ticks)
+        __atomic_store_n(&log->gap_ticks, since, __ATOMIC_RELAXED);
+}
+
 /* With the lock, when there is no memory: restarts the tail. So events are lost a chunk at a time,
  * and cost no more than recorded ones. Only if no window that waits to be sealed has some of them.
  * Whoever reads the losses takes the lock, and so finds each loss in the window that it belongs to.
@@ -266,12 +272,14 @@ static bool drop_newest(tkt_thread_log *log)
     if (log->pins || log->mapped || has_settled(tail))
         return false;
     tail->count = (uint32_t)(log->thread->cursor - tail->slots);
+    bool is_in_gap = tail->count > 0 && tkt_slot_is(tail->slots, TKT_SLOT_GAP);
+    uint64_t since = is_in_gap ? tail->slots[0].start : tail->begin_ticks;
     lose_events(log, tail, TAKT_LOSS_BUFFER_FULL);
     tkt_log_begin_chunk(log, tail);
     if (log->unfolded == tail)
         log->unfolded_slot = 0;
     tkt_log_publish(log, tail->slots);
-    log->has_gap = true;
+    begin_gap(log, since);
     return true;
 }
 
@@ -301,25 +309,26 @@ void tkt_log_place_chunk(tkt_thread_log *log)
         tkt_log_next_chunk(log);
 }
 
-/* Marks the place where events were dropped, because later events may lack their parents. */
+/* Marks the place where events were dropped: later ones may lack their parents, and earlier ones
+ * the scope that they belong to. */
 static void write_gap(tkt_thread_log *log)
 {
     takt_record *slot = log->thread->cursor;
-    tkt_slot_write(slot, (takt_record){tkt_ticks(), 0, tkt_slot_tag(TKT_SLOT_GAP, 0)});
+    tkt_slot_write(slot, (takt_record){log->gap_ticks, 0, tkt_slot_tag(TKT_SLOT_GAP, 0)});
     tkt_log_publish(log, slot + 1);
-    log->has_gap = false;
+    __atomic_store_n(&log->gap_ticks, 0, __ATOMIC_RELAXED);
 }
 
 takt_record *tkt_log_reserve(tkt_thread_log *log, uint32_t count)
 {
     takt_thread_v1 *thread = log->thread;
-    if ((size_t)(log->chunk_end - thread->cursor) < count + log->has_gap &&
+    if ((size_t)(log->chunk_end - thread->cursor) < count + (log->gap_ticks != 0) &&
         !tkt_log_next_chunk(log)) {
-        log->has_gap = true;
+        begin_gap(log, tkt_ticks());
         tkt_log_lose(log, TAKT_LOSS_BUFFER_FULL);
         return NULL;
     }
-    if (log->has_gap)
+    if (log->gap_ticks)
         write_gap(log);
     return thread->cursor;
 }

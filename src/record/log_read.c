@@ -129,7 +129,10 @@ takt_status tkt_log_view_open(tkt_thread_log *log, uint64_t from_ticks, tkt_log_
     if (!frames)
         return TAKT_NO_MEMORY;
     uint64_t was = tkt_busy_lock(&log->lock);
+    view->gap_ticks = __atomic_load_n(&log->gap_ticks, __ATOMIC_RELAXED);
     takt_record *cursor = copy_moment(log, frames, &view->frame_count);
+    if (!view->gap_ticks)
+        view->gap_ticks = __atomic_load_n(&log->gap_ticks, __ATOMIC_RELAXED);
     takt_status status = copy_parts(log, from_ticks, cursor, view);
     if (status == TAKT_OK)
         log->pins++;

@@ -200,7 +200,7 @@ static bool end_beside_stacks(takt_thread_v1 *thread, takt_frame *frame, uint64_
         thread->top != frame + 1 || frame->start != start || !tkt_clock_is_inline())
         return false;
     takt_enter(thread);
-    bool has_room = !log->has_gap && thread->cursor != log->chunk_end;
+    bool has_room = !log->gap_ticks && thread->cursor != log->chunk_end;
     uint64_t ticks;
     bool is_plain = has_room && takt_ticks_since(&frame->start, &ticks);
     if (is_plain) {

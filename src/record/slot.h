@@ -46,7 +46,7 @@ typedef enum tkt_slot_kind { /* first slot: start, ticks        MORE: start, tic
     TKT_SLOT_FLOW_END,       /* time                            id */
     TKT_SLOT_THREAD,         /* serial, thread id               0, text id of the thread's name */
     TKT_SLOT_NAME,           /* 0, text id: the thread has a new name */
-    TKT_SLOT_GAP,            /* time: events are missing here */
+    TKT_SLOT_GAP,            /* since when events are missing here */
     TKT_SLOT_CALL,           /* correlation | result << 32; depth of the next span | CAPTURING */
     TKT_SLOT_STACK,          /* begin of the span that it belongs to, number of its call stack */
     TKT_SLOT_KINDS

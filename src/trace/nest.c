@@ -30,6 +30,7 @@ typedef struct pending {
 /* A placed span; the backward pass is currently inside its subtree. */
 typedef struct ancestor {
     size_t first; /* index of its subtree's first span, in the order of ends */
+    uint64_t begin;
     uint32_t place;
     uint32_t depth; /* as recorded */
 } ancestor;
@@ -178,9 +179,17 @@ static void place(nest *n, const tkt_slot_span *span)
     };
     ancestor *mine = TKT_ARRAY_ADD(&n->ancestors);
     if (mine)
-        *mine = (ancestor){first, place, span->depth};
+        *mine = (ancestor){first, span->begin, place, span->depth};
     else
         n->sealing->is_out_of_memory = true;
+}
+
+/* Goes back over a place where events are missing since `ticks`. Spans that began after that have
+ * none of the events before: these belong to spans whose ends are missing. */
+static void go_over_gap(nest *n, uint64_t ticks)
+{
+    while (n->ancestors.count > 0 && n->ancestors.items[n->ancestors.count - 1].begin > ticks)
+        n->ancestors.count--;
 }
 
 /* The innermost span of `open` open scopes, or TKT_NO_SPAN. A scope's events come before the record
@@ -348,7 +357,9 @@ static void place_slots(nest *n, const takt_record *first, const takt_record *en
 {
     tkt_slot_span span;
     for (const takt_record *slot = end; slot-- > first;) {
-        if (!tkt_slot_read_span(slot, &span))
+        if (tkt_slot_is(slot, TKT_SLOT_GAP))
+            go_over_gap(n, slot->start);
+        else if (!tkt_slot_read_span(slot, &span))
             place_event(n, slot);
         else if (n->count > 0 && is_in_window(n, &span))
             place(n, &span);
@@ -396,6 +407,8 @@ static void place_all(nest *n)
             place(n, &span);
     }
     n->is_unfinished = false;
+    if (n->run->gap_ticks)
+        go_over_gap(n, n->run->gap_ticks);
     n->is_outside = is_end_in_run(n);
     for (size_t i = n->run->segments.count; i-- > 0;)
         place_segment(n, &n->run->segments.items[i]);

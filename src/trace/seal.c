@@ -209,6 +209,7 @@ static void seal_view(tkt_sealing *sealing, const tkt_log_view *view, tkt_run ru
         split_part(sealing, &run, &view->parts.items[i], sealed_count);
     run.frames = view->frames;
     run.frame_count = view->frame_count;
+    run.gap_ticks = view->gap_ticks;
     end_run(sealing, &run);
     TKT_ARRAY_FREE(&run.segments);
 }

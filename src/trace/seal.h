@@ -105,6 +105,7 @@ typedef struct tkt_run {
     tkt_thread_mark   thread; /* with the last name that it was given */
     const takt_frame *frames; /* open at the end; outermost first */
     uint32_t          frame_count;
+    uint64_t gap_ticks;              /* since when events are missing at the end; 0: none are */
     const takt_record *window_begin; /* the window's places in this log; NULL: unknown */
     const takt_record *window_end;
 } tkt_run;
