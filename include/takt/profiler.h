@@ -139,10 +139,10 @@ typedef struct takt_profiler_options {
     size_t             report_count;
     const char        *directory;     /* folder for files; {name} {time} {pid} {host} {rank} are
                                        * replaced. With {time} the folder is a new one: if the name
-                                       * is taken, "-2", "-3" ... is appended. The ranks that one
-                                       * launcher starts have its {time} and share the folder. A
-                                       * relative path starts from the working directory at
-                                       * takt_profiler_start(). NULL: "." */
+                                       * is taken, "-2", "-3" ... is appended. The ranks of a job
+                                       * share the folder: the launcher's id of the job, or else
+                                       * its begin, tells which. A relative path starts from the
+                                       * working directory at takt_profiler_start(). NULL: "." */
     const char *const *traces;        /* exporters: "perfetto", "chrome", "chrome.gz", ... */
     size_t             trace_count;
     uint64_t           max_trace_bytes; /* of one Chrome file; the rest goes into further files; 0:

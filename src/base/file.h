@@ -110,6 +110,12 @@ takt_status tkt_folder_create(const char *path, takt_error *error);
 takt_status tkt_folder_create_new(const char *path, const char *own, char *name, size_t size,
                                   takt_error *error);
 
+/* The same for processes that are to share the folder, and name a job `id`: the first of them
+ * creates it, and the others find it by a symbolic link that the first one leaves beside it, even
+ * if their own `path` differs. Links from before `since_s` (seconds since 1970) do not count. */
+takt_status tkt_folder_meet(const char *path, const char *id, int64_t since_s, char *name,
+                            size_t size);
+
 /* True if the folder has a file whose name ends like that. */
 bool tkt_folder_has(const char *path, const char *ending);
 
@@ -161,6 +167,11 @@ void tkt_rank(uint32_t *rank, uint32_t *size);
 /* When the launcher of this process, or else the process, began: seconds of CLOCK_REALTIME, the
  * same for all ranks that one launcher starts. */
 int64_t tkt_job_time(void);
+
+/* The id that the launcher has given to this process's job, fit for a file's name. False if it
+ * gives none. */
+#define TKT_JOB_ID_BYTES 128
+bool tkt_job_id(char id[TKT_JOB_ID_BYTES]);
 
 /* The suffix of file names: ".rank3", or "" for a process that is alone. */
 #define TKT_RANK_BYTES 20

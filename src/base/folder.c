@@ -2,6 +2,7 @@
 #include "base/alloc.h"
 #include "base/error.h"
 #include "base/file.h"
+#include "base/text.h"
 #include "base/writer.h"
 
 #include <dirent.h>
@@ -185,6 +186,41 @@ takt_status tkt_folder_create_new(const char *path, const char *own, char *name,
         number = create_first(copy, own, name, size);
     tkt_free(copy);
     return creation_status(number, path, error);
+}
+
+/* Gives the folder that the link names. A link that is too old goes: ids may come again. */
+static bool follow(const char *link, int64_t since_s, char *name, size_t size)
+{
+    struct stat facts;
+    size_t above = (size_t)(tkt_base_name(link) - link);
+    if (lstat(link, &facts) != 0 || above + 1 >= size)
+        return false;
+    memcpy(name, link, above);
+    ssize_t length = readlink(link, name + above, size - above - 1);
+    name[length > 0 ? above + (size_t)length : 0] = '\0';
+    bool is_valid = length > 0 && facts.st_mtime >= since_s && tkt_folder_exists(name);
+    if (!is_valid)
+        unlink(link);
+    return is_valid;
+}
+
+takt_status tkt_folder_meet(const char *path, const char *id, int64_t since_s, char *name,
+                            size_t size)
+{
+    char link[4096];
+    int above = (int)(tkt_base_name(path) - path);
+    if (snprintf(link, sizeof link, "%.*s.takt-%s", above, path, id) >= (int)sizeof link)
+        return TAKT_IO_ERROR;
+    for (int turn = 0; turn < 3 && !follow(link, since_s, name, size); turn++) {
+        takt_status status = tkt_folder_create_new(path, NULL, name, size, NULL);
+        if (status != TAKT_OK || symlink(tkt_base_name(name), link) == 0)
+            return status;
+        bool was_first = errno != EEXIST; /* no links in this file system */
+        tkt_folder_remove(name);
+        if (was_first)
+            return TAKT_IO_ERROR;
+    }
+    return TAKT_OK;
 }
 
 /* ======== Mapped files ======== */

@@ -191,6 +191,28 @@ void tkt_rank_text(char text[TKT_RANK_BYTES], uint32_t rank, uint32_t size)
         snprintf(text, TKT_RANK_BYTES, ".rank%u", rank);
 }
 
+/* What tells the launch of a job from all others, on each of its nodes: of Open MPI and prun, of
+ * HPE's PALS, of Flux, of Slurm. */
+static const char *const job_ids[][2] = {{"PMIX_NAMESPACE", ""},
+                                         {"PALS_APID", ""},
+                                         {"FLUX_JOB_ID", ""},
+                                         {"SLURM_JOB_ID", "SLURM_STEP_ID"}};
+
+bool tkt_job_id(char id[TKT_JOB_ID_BYTES])
+{
+    for (size_t i = 0; i < sizeof job_ids / sizeof *job_ids; i++) {
+        const char *job = tkt_environment(job_ids[i][0]);
+        const char *step = *job_ids[i][1] ? tkt_environment(job_ids[i][1]) : "";
+        if (!job || !*job || !step)
+            continue;
+        snprintf(id, TKT_JOB_ID_BYTES, "%s%s%s", job, *step ? "." : "", step);
+        for (char *slash; (slash = strchr(id, '/')) != NULL;)
+            *slash = '_';
+        return true;
+    }
+    return false;
+}
+
 /* An ancestor that began earlier is a shell or the like, from which many jobs may come. */
 #define LONGEST_LAUNCH_S 60
 

@@ -104,7 +104,7 @@
     KEY(DIRECTORY, "output.directory",                                                             \
         TEXT("runs/{name}/{time}", 1024, accepts_directory, "a folder, in which {name} {time} {pid} {host} {rank} are replaced"), INTO(directory),\
         "Folder of the traces. With {time} it is always new, with -2 and so on appended; ranks "   \
-        "that one launcher starts share it. Takt never replaces a file: the new one gets -2.")     \
+        "of a job share it. Takt never replaces a file: the new one gets -2.")                     \
     KEY(TRACES, "output.traces",                                                                   \
         LIST("perfetto", tkt_config_is_trace, "a trace format"), CODE,                             \
         "Formats to write when a cycle is saved. Only perfetto and folded can hold a summary.")    \

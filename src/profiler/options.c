@@ -3,6 +3,7 @@
 
 #include "base/error.h"
 #include "base/file.h"
+#include "base/text.h"
 #include "base/dynlib.h"
 #include "export/exporter.h"
 #include "record/control.h"
@@ -120,6 +121,8 @@ static takt_status expand(tkt_saved_options *saved, const char *pattern)
         return TAKT_BAD_ARGUMENT;
     }
     saved->is_of_its_time = strstr(whole, "{time}");
+    saved->is_of_job = strstr(tkt_base_name(whole), "{time}") && !strstr(whole, "{rank}") &&
+                       !strstr(whole, "{pid}") && !strstr(whole, "{host}");
     saved->directory = tkt_arena_copy(&saved->memory, path, (size_t)(out - path));
     return saved->directory ? TAKT_OK : TAKT_NO_MEMORY;
 }
@@ -367,17 +370,25 @@ void tkt_options_hold_directory(tkt_saved_options *saved)
     saved->shown_from = size + 1;
 }
 
-/* Ranks share a folder. An earlier job that began in the same second has files of this rank in
- * it. */
+/* What a node's launcher may take to start, longer than others. */
+#define LATEST_START_S 60
+
+/* Ranks share a folder, which their job's id tells from those of other jobs. Without an id, an
+ * earlier job that began in the same second has files of this rank in it. */
 void tkt_options_claim_directory(tkt_saved_options *saved)
 {
-    char name[4096 + 16], files[TKT_RUN_BYTES + TKT_RANK_BYTES + 1];
+    char name[4096 + 16], met[4096 + 16], job[TKT_JOB_ID_BYTES];
+    char files[TKT_RUN_BYTES + TKT_RANK_BYTES + 1];
     if (!saved->is_of_its_time)
         return;
     saved->is_of_its_time = false; /* once: later, other files may be open in the folder */
     snprintf(files, sizeof files, "%s.", saved->file_name);
     const char *own = is_one_of_many(&saved->given) ? files : NULL;
-    if (tkt_folder_create_new(saved->directory, own, name, sizeof name, NULL) != TAKT_OK)
+    const char *path = saved->directory;
+    if (own && saved->is_of_job && tkt_job_id(job) &&
+        tkt_folder_meet(path, job, tkt_job_time() - LATEST_START_S, met, sizeof met) == TAKT_OK)
+        path = met;
+    if (tkt_folder_create_new(path, own, name, sizeof name, NULL) != TAKT_OK)
         return; /* writing the first file will give the reason */
     char *copy = tkt_arena_copy(&saved->memory, name, strlen(name));
     if (copy)

@@ -15,6 +15,7 @@ typedef struct tkt_saved_options {
                                        * directory at the start */
     bool                  is_of_its_time; /* the directory's name contains {time}: see
                                            * tkt_options_claim_directory() */
+    bool is_of_job;                  /* {time} is in its last part, and nothing tells ranks apart */
     char                 *file_name; /* start of the names of the run's files */
     tkt_arena             memory;
 } tkt_saved_options;

@@ -8,7 +8,8 @@ prog=$TAKT_BUILD/test/stress/prog_files
 ulimit -c 0
 export ASAN_OPTIONS=detect_leaks=0
 for name in RANK WORLD_SIZE OMPI_COMM_WORLD_RANK OMPI_COMM_WORLD_SIZE MV2_COMM_WORLD_RANK \
-    MV2_COMM_WORLD_SIZE PMI_RANK PMI_SIZE PMIX_RANK SLURM_PROCID SLURM_NTASKS SLURM_STEP_NUM_TASKS; do
+    MV2_COMM_WORLD_SIZE PMI_RANK PMI_SIZE PMIX_RANK SLURM_PROCID SLURM_NTASKS SLURM_STEP_NUM_TASKS \
+    PMIX_NAMESPACE PALS_APID FLUX_JOB_ID SLURM_JOB_ID SLURM_STEP_ID; do
     unset $name
 done
 
@@ -134,6 +135,30 @@ for folder in job-*; do
     [ "$(ls "$folder" | tr '\n' ' ')" = "files.rank0.0.pftrace files.rank1.0.pftrace " ] ||
         fail "ranks: $(find . -name '*.pftrace')"
 done
+
+# Launchers of two nodes begin in different seconds: the job's id brings their ranks together. Jobs of
+# one second stay apart, even while none has a file yet. Where something tells ranks apart, it does.
+enter met
+rank() { # RANK DIRECTORY
+    RANK=$1 WORLD_SIZE=2 run 0 run "$2"
+}
+for job in 1 2; do
+    PMIX_NAMESPACE=$job/x rank 0 'first-{time}'
+    PMIX_NAMESPACE=$job/x rank 1 'second-{time}'
+done
+[ "$(find . -name '*.pftrace' | wc -l)$(find . -name 'first-*' | wc -l)" = 42 ] ||
+    fail "met: $(find . -name '*.pftrace')"
+for folder in first-*; do
+    [ "$(ls "$folder" | tr '\n' ' ')" = "files.rank0.0.pftrace files.rank1.0.pftrace " ] ||
+        fail "met: $(find . -name '*.pftrace')"
+done
+for rank in 0 1; do
+    SLURM_JOB_ID=7 SLURM_STEP_ID=0 RANK=$rank WORLD_SIZE=2 run 0 run '{time}.{rank}'
+done
+[ "$(find . -name '20*' | wc -l)" = 2 ] || fail "met: $(find . -name '*.pftrace')"
+touch -h -d '1 hour ago' .takt-1_x
+PMIX_NAMESPACE=1/x rank 0 'third-{time}'
+[ "$(find . -name 'third-*' | wc -l)" = 1 ] || fail "met: a link of an earlier job counts"
 
 # What the configuration says counts.
 enter configured
