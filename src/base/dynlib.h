@@ -59,8 +59,9 @@ bool tkt_objects_path(const char *name, uint32_t index, char *out, size_t size);
 /* Each copy of Takt in the process carries an ELF note. */
 
 /* The note as the loader maps it. `offset` is the distance from that field itself to a pointer,
- * which points to a variable of the copy's. The dynamic linker may have bound the variables of two
- * copies to one; then both are one copy. The note itself holds no pointer: the loader would have to
+ * which points to a function of the copy's. The dynamic linker may have bound the functions of two
+ * copies to one; then both are one copy. It is no variable: a program that exports only parts of Takt
+ * shares its variables with libtakt.so, which has functions of its own. The note itself holds no pointer: the loader would have to
  * relocate it, so the memory around it would have to be writable. */
 typedef struct tkt_note {
     uint32_t name_size, content_size, type;
@@ -70,10 +71,10 @@ typedef struct tkt_note {
 
 /* Marks the file that it is linked into as a copy. Use it once, in a file that every recording
  * program links. It is assembly, since no compiler emits the distance between two sections. */
-#define TKT_MARK_INSTANCE(variable)                                                                \
-    extern const void *const tkt_instance_state;                                                   \
-    __attribute__((visibility("hidden"), used)) const void *const tkt_instance_state =             \
-        &(variable);                                                                               \
+#define TKT_MARK_INSTANCE(function)                                                                \
+    extern void (*const tkt_instance_state)(void);                                                 \
+    __attribute__((visibility("hidden"), used)) void (*const tkt_instance_state)(void) =           \
+        (void (*)(void))(function);                                                                \
     __asm__(".pushsection .note.takt, \"a\", %note\n"                                              \
             ".balign 8\n"                                                                          \
             ".long 12, 8, 1\n"                                                                     \

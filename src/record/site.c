@@ -17,7 +17,7 @@
 #define BLOCK_SIZE  (1u << BLOCK_BITS)
 #define BLOCKS      ((TKT_SITE_MAX >> BLOCK_BITS) + 1)
 
-TKT_MARK_INSTANCE(takt_switch_hot_v1);
+TKT_MARK_INSTANCE(takt_scope_begin_v1);
 
 /* Items by number; grows without moving them. */
 typedef struct table {

@@ -66,3 +66,7 @@ grep -q "2 copies of Takt, in static and $scratch/static.so," "$scratch/err" ||
     { echo "the files are not named:" && cat "$scratch/err" && exit 1; }
 expect 2 0 "$scratch/shared" "$scratch/shared.so"
 expect 2 0 "$scratch/shared" "$scratch/static.so" # uses what libtakt.so exports
+# A program that exports the parts of libtakt.a that it uses: the plugin uses these, and libtakt.so for
+# the rest, whose profilers would not know what was recorded.
+build exporting "$lib/libtakt.a" -lyaml -lz -rdynamic
+expect 2 1 "$scratch/exporting" "$scratch/shared.so"
