@@ -37,11 +37,11 @@ static bool look_up(tkt_cupti *cupti, void *library)
     return true;
 }
 
-/* Measures how far the library's own iterator steps from a record of each kind to the next one. The
- * buffer is filled so that a record may begin anywhere. */
-static void probe_sizes(tkt_cupti *cupti)
+/* The size is how far the library's own iterator steps from a record to the next one. The buffer is
+ * filled so that a record may begin anywhere. */
+bool tkt_cupti_measure(tkt_cupti *cupti)
 {
-    _Alignas(16) static uint8_t buffer[PROBE_BYTES]; /* static: only one thread calls this, once */
+    _Alignas(16) static uint8_t buffer[PROBE_BYTES]; /* static: only one thread calls this */
     for (uint32_t kind = 1; kind < TKT_CUPTI_KINDS; kind++) {
         memset(buffer, 0, sizeof buffer);
         for (size_t at = 8; at < sizeof buffer; at += 8)
@@ -53,6 +53,7 @@ static void probe_sizes(tkt_cupti *cupti)
             cupti->next_record(buffer, sizeof buffer, &record) == TKT_CUPTI_SUCCESS)
             cupti->sizes.bytes[kind] = (uint16_t)((uint8_t *)record - buffer);
     }
+    return tkt_cupti_is_measured(cupti);
 }
 
 static bool is_usable(tkt_cupti *cupti, char reason[TKT_REASON_BYTES])
@@ -89,7 +90,7 @@ bool tkt_cupti_load(tkt_cupti *cupti, const tkt_driver *driver, char reason[TKT_
         snprintf(reason, TKT_REASON_BYTES,
                  "libcupti lacks functions: install the one of CUDA 12 or 13");
     else if (is_usable(cupti, reason)) {
-        probe_sizes(cupti);
+        tkt_cupti_measure(cupti);
         return true;
     }
     return false;

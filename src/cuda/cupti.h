@@ -77,6 +77,17 @@ typedef struct tkt_cupti {
  * without full stop. */
 bool tkt_cupti_load(tkt_cupti *cupti, const tkt_driver *driver, char reason[TKT_REASON_BYTES]);
 
+/* True if the sizes of records are known, at least of those that every release has. */
+static inline bool tkt_cupti_is_measured(const tkt_cupti *cupti)
+{
+    const uint16_t *bytes = cupti->sizes.bytes;
+    return bytes[TKT_KIND_CONCURRENT_KERNEL] && bytes[TKT_KIND_MEMCPY] && bytes[TKT_KIND_MEMSET];
+}
+
+/* Measures the sizes of records. False if CUPTI's iterator fails, as it may before Takt has
+ * subscribed while another tool has. */
+bool tkt_cupti_measure(tkt_cupti *cupti);
+
 /* Becomes CUPTI's one subscriber. Returns a CUptiResult; on failure also the reason, and the caller
  * must call nothing else of CUPTI. */
 int tkt_cupti_subscribe(tkt_cupti *cupti, tkt_cupti_callback callback,

@@ -123,7 +123,10 @@ bool tkt_tracing_open(const tkt_driver *driver, int *result, char reason[TKT_REA
     if (had_session)
         begin_later_session();
     set_preferences();
-    *result = cupti.register_callbacks(tkt_buffers_request, tkt_buffers_complete);
+    if (!tkt_cupti_is_measured(&cupti) && !tkt_cupti_measure(&cupti))
+        *result = TKT_CUPTI_NOT_COMPATIBLE;
+    else
+        *result = cupti.register_callbacks(tkt_buffers_request, tkt_buffers_complete);
     /* Without callbacks for captures, Takt's waiting could invalidate one. */
     if (*result == TKT_CUPTI_SUCCESS)
         *result = tkt_callback_watch(&cupti);

@@ -185,6 +185,13 @@ finds 'another tool: 39'
 finds "$whole"
 says ''
 
+under "records cannot be measured at first" 'fault=cuptiActivityGetNextRecord@1=14'
+says ''
+finds "$whole"
+under "records cannot be measured" 'fault=cuptiActivityGetNextRecord=14'
+says '\(14\): another tool uses it in a way that excludes this one; CUDA events take over'
+finds 'backend CUDA events'
+
 # --- two families of functions, from 13.3 on -----------------------------------------------------
 
 for status in 14 1 39; do
