@@ -178,8 +178,9 @@ static inline void need_device(void)
 {
     int count = 0, driver = 0, runtime = 0;
     cudaDeviceProp properties;
-    if (cudaGetDeviceCount(&count) != cudaSuccess || count == 0) {
-        std::puts("needs a CUDA device");
+    cudaError_t status = cudaGetDeviceCount(&count);
+    if (status != cudaSuccess || count == 0) {
+        std::printf("needs a CUDA device: %s\n", cudaGetErrorString(status));
         std::exit(77);
     }
     CHECK(cudaGetDeviceProperties(&properties, 0));
