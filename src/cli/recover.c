@@ -18,16 +18,17 @@ enum {
 
 static const cli_option options[OPTION_COUNT] = {
     [OPTION_OUT] = {'o', "output", "TRACE", "the trace to write; .gz at its end compresses it"},
-    [OPTION_JSON] = {0, "json", NULL, "tells what was recovered as JSON"},
+    [OPTION_JSON] = {0, "json", NULL, "tells what was recovered as JSON, one line for each file"},
 };
 
 static const cli_syntax syntax = {
     .verb = "recover",
-    .usage = "[-o TRACE] [--json] FILE",
+    .usage = "[-o TRACE] [--json] FILE...",
     .text = "Makes a trace of what a recording with output.crash_safe has left: FILE is the\n"
             "NAME.PID.crash in its output folder. Without -o writes NAME.PID.pftrace beside\n"
             "it. Scopes that were open are marked as unfinished, launches whose activities\n"
-            "never came as incomplete. FILE stays as it is.",
+            "never came as incomplete. FILE stays as it is. Of several files, such as those\n"
+            "of a job's ranks, each becomes a trace.",
     .options = options,
     .option_count = OPTION_COUNT,
 };
@@ -133,13 +134,25 @@ static int recover(const char *file, const char *output, bool is_json)
     takt_trace_release(trace);
     if (result == CLI_OK && remarks == 0 && !is_json)
         tell_rest(file);
-    return cli_finish(result);
+    return result;
+}
+
+/* Returns the worst result: a file that cannot be recovered keeps none of the others. */
+static int recover_all(char **files, int count, const char *output, bool is_json)
+{
+    int worst = CLI_OK;
+    for (int i = 0; i < count; i++) {
+        int result = recover(files[i], output, is_json);
+        worst = result > worst ? result : worst;
+    }
+    return cli_finish(worst);
 }
 
 int cli_recover(int argc, char **argv)
 {
     cli_args args = cli_args_of(&syntax, argc, argv);
-    const char *value, *file = NULL, *output = NULL;
+    const char *value, *output = NULL;
+    int count = 0; /* of files, which move to the front of argv */
     bool is_json = false;
     for (int item; (item = cli_args_next(&args, &value)) != CLI_NO_ITEM;) {
         if (item == CLI_HELP)
@@ -150,11 +163,12 @@ int cli_recover(int argc, char **argv)
             output = value;
         else if (item == OPTION_JSON)
             is_json = true;
-        else if (file)
-            return cli_usage_error(&syntax, "name only one file");
         else
-            file = value;
+            argv[count++] = (char *)value;
     }
-    return file ? recover(file, output, is_json)
-                : cli_usage_error(&syntax, "no file given: name a .crash file");
+    if (count == 0)
+        return cli_usage_error(&syntax, "no file given: name a .crash file");
+    if (output && count > 1)
+        return cli_usage_error(&syntax, "-o names the trace of one file only");
+    return recover_all(argv, count, output, is_json);
 }

@@ -232,6 +232,10 @@ void tkt_put_provenance(tkt_writer *writer, const takt_trace *trace, size_t widt
     char part[160];
     if (tkt_trace_rank_text(part, sizeof part, facts))
         add_part(&l, part);
+    if (facts->cycle > 0) {
+        snprintf(part, sizeof part, "cycle %u", facts->cycle);
+        add_part(&l, part);
+    }
     snprintf(part, sizeof part, "backend %.100s", tkt_trace_text(trace, trace->backend));
     add_part(&l, part);
     add_clock(&l, trace);

@@ -57,6 +57,19 @@ grep -qE '^\{"file": ".*/other.pftrace", "spans": [0-9]+, "unfinished": [0-9]+, 
 cmp -s <(gzip -dc "$scratch/other.pftrace.gz") "$scratch/plain.pftrace" ||
     fail "-o gave another trace"
 
+# Several files, as of the ranks of a job: one that cannot be read keeps none of the others.
+mkdir "$scratch/ranks"
+cp "$file" "$scratch/ranks/a.crash"
+echo nothing >"$scratch/ranks/b.crash"
+cp "$file" "$scratch/ranks/c.crash"
+"$takt" recover "$scratch"/ranks/*.crash >"$scratch/output" 2>&1
+[ $? = 1 ] || fail "several files: $(cat "$scratch/output")"
+for name in a c; do
+    cmp -s "$trace" "$scratch/ranks/$name.pftrace" || fail "several files: $name: $(cat "$scratch/output")"
+done
+"$takt" recover -o "$scratch/both" "$scratch"/ranks/[ac].crash >"$scratch/output" 2>&1
+[ $? = 2 ] && grep -q 'one file only' "$scratch/output" || fail "-o of two files: $(cat "$scratch/output")"
+
 # Files that are none, of another version, cut off.
 refused() { # WHAT FILE WORDS
     "$takt" recover -o "$scratch/refused.pftrace" "$2" >"$scratch/output" 2>&1
