@@ -173,10 +173,22 @@ void tkt_perfetto_put_fields(tkt_perfetto *file, tkt_message *into, const tkt_pf
     for (uint32_t i = 0; fields[i].size; i++) {
         uint64_t value = 0;
         memcpy(&value, (const char *)from + fields[i].offset, fields[i].size);
-        if (fields[i].is_string)
-            tkt_message_string_if(into, i + 1, tkt_trace_text(file->trace, (uint32_t)value));
-        else
+        double real;
+        switch ((tkt_pf_field_kind)fields[i].kind) {
+        case TKT_PF_NUMBER:
+        case TKT_PF_FLAG:
             tkt_message_uint_if(into, i + 1, value);
+            break;
+        case TKT_PF_TEXT:
+            tkt_message_string_if(into, i + 1, tkt_trace_text(file->trace, (uint32_t)value));
+            break;
+        case TKT_PF_DOUBLE:
+            memcpy(&real, &value, sizeof real);
+            tkt_message_double_if(into, i + 1, real);
+            break;
+        case TKT_PF_OTHER:
+            break;
+        }
     }
 }
 
@@ -196,60 +208,15 @@ static void put_all_steps(tkt_message *into, const tkt_all_steps *steps)
     tkt_message_end(into, mark);
 }
 
-static void put_recording(tkt_message *into, const takt_trace *trace)
-{
-    const takt_facts *facts = &trace->facts;
-    tkt_message_string_if(into, TKT_PF_FACTS_NAME, tkt_trace_text(trace, trace->name));
-    tkt_message_string_if(into, TKT_PF_FACTS_BACKEND, tkt_trace_text(trace, trace->backend));
-    tkt_message_string_if(into, TKT_PF_FACTS_CLOCK, tkt_trace_text(trace, trace->clock));
-    tkt_message_uint_if(into, TKT_PF_FACTS_BEGIN_NS, facts->begin_ns);
-    tkt_message_uint_if(into, TKT_PF_FACTS_END_NS, facts->end_ns);
-    tkt_message_uint_if(into, TKT_PF_FACTS_REALTIME_OFFSET_NS, (uint64_t)facts->realtime_offset_ns);
-    tkt_message_uint_if(into, TKT_PF_FACTS_PROCESS_ID, facts->process_id);
-    tkt_message_uint_if(into, TKT_PF_FACTS_CYCLE, facts->cycle);
-    tkt_message_uint_if(into, TKT_PF_FACTS_IS_PARTIAL, facts->is_partial);
-    tkt_message_uint_if(into, TKT_PF_FACTS_HAS_SPANS, facts->has_spans);
-    tkt_message_uint_if(into, TKT_PF_FACTS_WITH_FLOPS, trace->with_flops);
-    tkt_message_uint_if(into, TKT_PF_FACTS_IS_RECOVERED, trace->is_recovered);
-    tkt_message_double_if(into, TKT_PF_FACTS_CLOCK_RESOLUTION_NS, facts->clock_resolution_ns);
-    tkt_message_double_if(into, TKT_PF_FACTS_CLOCK_UNCERTAINTY_NS, facts->clock_uncertainty_ns);
-    tkt_message_double_if(into, TKT_PF_FACTS_COST_NS, facts->cost_ns);
-    tkt_message_double_if(into, TKT_PF_FACTS_PEAK_FLOPS, trace->device_peak.flops);
-    tkt_message_double_if(into, TKT_PF_FACTS_PEAK_BANDWIDTH, trace->device_peak.bandwidth);
-    tkt_message_double_if(into, TKT_PF_FACTS_HOST_PEAK_FLOPS, trace->host_peak.flops);
-    tkt_message_double_if(into, TKT_PF_FACTS_HOST_PEAK_BANDWIDTH, trace->host_peak.bandwidth);
-}
-
-static void put_counts(tkt_perfetto *file, tkt_message *into)
+static void put_parts(tkt_perfetto *file, tkt_message *into)
 {
     const takt_trace *trace = file->trace;
-    const takt_facts *facts = &trace->facts;
     put_losses_facts(into, trace->losses);
-    tkt_message_uint_if(into, TKT_PF_FACTS_FIRST_STEP, facts->first_step);
-    tkt_message_uint_if(into, TKT_PF_FACTS_STEP_COUNT, facts->step_count);
-    tkt_message_uint_if(into, TKT_PF_FACTS_SPAN_COUNT, facts->span_count);
-    tkt_message_uint_if(into, TKT_PF_FACTS_ACTIVITY_COUNT, facts->activity_count);
-    tkt_message_uint_if(into, TKT_PF_FACTS_BEGUN_BEFORE, facts->begun_before);
-    tkt_message_uint_if(into, TKT_PF_FACTS_UNFINISHED, facts->unfinished);
     put_struct(file, TKT_PF_FACTS_MEMORY, tkt_pf_memory_fields, &trace->memory);
     put_all_steps(into, &trace->all_steps);
     for (size_t i = 0; i < trace->device_memory.count; i++)
         put_struct(file, TKT_PF_FACTS_DEVICE_MEMORY, tkt_pf_device_memory_fields,
                    &trace->device_memory.items[i]);
-    tkt_message_double_if(into, TKT_PF_FACTS_DEVICE_UNCERTAINTY_NS, facts->device_uncertainty_ns);
-    tkt_message_double_if(into, TKT_PF_FACTS_DEVICE_RESOLUTION_NS, facts->device_resolution_ns);
-    tkt_message_uint_if(into, TKT_PF_FACTS_DEVICE_UNCERTAINTY_IS_LEAST,
-                        facts->device_uncertainty_is_least);
-    tkt_message_double_if(into, TKT_PF_FACTS_DEVICE_SHIFT_NS, facts->device_shift_ns);
-    tkt_message_uint_if(into, TKT_PF_FACTS_ENDING, facts->ending);
-    if (facts->ending != TAKT_ENDING_WHOLE)
-        tkt_message_uint_if(into, TKT_PF_FACTS_KNOWN_UNTIL_NS, facts->known_until_ns);
-    tkt_message_uint_if(into, TKT_PF_FACTS_MISSING_SPANS, facts->missing_spans);
-    tkt_message_uint_if(into, TKT_PF_FACTS_MISSING_ACTIVITIES, facts->missing_activities);
-    tkt_message_uint_if(into, TKT_PF_FACTS_STREAM, trace->stream);
-    tkt_message_uint_if(into, TKT_PF_FACTS_RANK, facts->rank);
-    tkt_message_uint_if(into, TKT_PF_FACTS_WORLD_SIZE, facts->world_size);
-    tkt_message_uint_if(into, TKT_PF_FACTS_HAS_CAPTURE_RANGE, facts->has_capture_range);
 }
 
 static void put_clock(tkt_message *packet, uint32_t clock, uint64_t time_ns)
@@ -280,8 +247,8 @@ void tkt_perfetto_facts(tkt_perfetto *file)
     tkt_message *packet = tkt_perfetto_packet(file, 0);
     size_t takt = tkt_message_begin(packet, TKT_PF_PACKET_TAKT);
     size_t mark = tkt_message_begin(packet, TKT_PF_TAKT_FACTS);
-    put_recording(packet, file->trace);
-    put_counts(file, packet);
+    tkt_perfetto_put_fields(file, packet, tkt_pf_facts_fields, file->trace);
+    put_parts(file, packet);
     tkt_message_end(packet, mark);
     tkt_message_end(packet, takt);
     tkt_perfetto_packet_write(file);

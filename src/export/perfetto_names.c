@@ -50,15 +50,7 @@ static void put_takt_site(tkt_perfetto *file, const tkt_trace_site *site, uint32
     size_t takt = tkt_message_begin(packet, TKT_PF_PACKET_TAKT);
     size_t mark = tkt_message_begin(packet, TKT_PF_TAKT_SITES);
     tkt_message_uint(packet, TKT_PF_SITE_IID, iid);
-    tkt_message_string_if(packet, TKT_PF_SITE_NAME, text(file, site->name));
-    tkt_message_uint_if(packet, TKT_PF_SITE_KIND, site->kind);
-    tkt_message_uint_if(packet, TKT_PF_SITE_LEVEL, site->level);
-    tkt_message_string_if(packet, TKT_PF_SITE_CATEGORY, text(file, site->category));
-    tkt_message_string_if(packet, TKT_PF_SITE_FILE, text(file, site->file));
-    tkt_message_string_if(packet, TKT_PF_SITE_FUNCTION, text(file, site->function));
-    tkt_message_uint_if(packet, TKT_PF_SITE_LINE, site->line);
-    tkt_message_string_if(packet, TKT_PF_SITE_DEVICE, text(file, site->device));
-    tkt_message_uint_if(packet, TKT_PF_SITE_FILTER, site->filter);
+    tkt_perfetto_put_fields(file, packet, tkt_pf_site_fields, site);
     tkt_message_end(packet, mark);
     tkt_message_end(packet, takt);
 }

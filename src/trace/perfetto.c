@@ -7,13 +7,21 @@
 
 #include <stddef.h>
 
-#define FIELD(type, member)                                                                        \
+#define ENTRY(type, member, kind)                                                                  \
     {                                                                                              \
-        offsetof(type, member), sizeof(((type *)0)->member), false                                 \
+        offsetof(type, member), sizeof(((type *)0)->member), kind                                  \
     }
-#define TEXT(type, member)                                                                         \
+#define FIELD(type, member)                                                                        \
+    ENTRY(type, member, _Generic(((type *)0)->member, bool : TKT_PF_FLAG, default : TKT_PF_NUMBER))
+#define TEXT(type, member) ENTRY(type, member, TKT_PF_TEXT)
+#define REAL(type, member) ENTRY(type, member, TKT_PF_DOUBLE)
+#define OTHER                                                                                      \
     {                                                                                              \
-        offsetof(type, member), sizeof(((type *)0)->member), true                                  \
+        0, 1, TKT_PF_OTHER                                                                         \
+    }
+#define END                                                                                        \
+    {                                                                                              \
+        0, 0, TKT_PF_OTHER                                                                         \
     }
 #define TRIPLE(type, member) FIELD(type, member[0]), FIELD(type, member[1]), FIELD(type, member[2])
 
@@ -26,10 +34,71 @@
         FIELD(type, before unmatched_frees)
 
 /* An entry's position is its field number, so new entries go to the end. */
+const tkt_pf_field tkt_pf_facts_fields[] = {
+    TEXT(takt_trace, name),
+    TEXT(takt_trace, backend),
+    TEXT(takt_trace, clock),
+    FIELD(takt_trace, facts.begin_ns),
+    FIELD(takt_trace, facts.end_ns),
+    FIELD(takt_trace, facts.realtime_offset_ns),
+    FIELD(takt_trace, facts.process_id),
+    FIELD(takt_trace, facts.cycle),
+    FIELD(takt_trace, facts.is_partial),
+    FIELD(takt_trace, facts.has_spans),
+    FIELD(takt_trace, with_flops),
+    REAL(takt_trace, facts.clock_resolution_ns),
+    REAL(takt_trace, facts.clock_uncertainty_ns),
+    REAL(takt_trace, facts.cost_ns),
+    OTHER, /* losses */
+    FIELD(takt_trace, facts.first_step),
+    FIELD(takt_trace, facts.step_count),
+    FIELD(takt_trace, facts.span_count),
+    FIELD(takt_trace, facts.activity_count),
+    FIELD(takt_trace, facts.begun_before),
+    FIELD(takt_trace, facts.unfinished),
+    OTHER, /* memory */
+    OTHER, /* all steps */
+    OTHER, /* memory of devices */
+    REAL(takt_trace, facts.device_uncertainty_ns),
+    REAL(takt_trace, facts.device_resolution_ns),
+    REAL(takt_trace, device_peak.flops), /* per second, as the next three */
+    REAL(takt_trace, device_peak.bandwidth),
+    REAL(takt_trace, host_peak.flops),
+    REAL(takt_trace, host_peak.bandwidth),
+    FIELD(takt_trace, facts.device_uncertainty_is_least),
+    REAL(takt_trace, facts.device_shift_ns),
+    FIELD(takt_trace, facts.ending), /* if the file ends here */
+    FIELD(takt_trace, facts.known_until_ns),
+    FIELD(takt_trace, facts.missing_spans),
+    FIELD(takt_trace, facts.missing_activities),
+    FIELD(takt_trace, stream),
+    OTHER, /* in no file */
+    OTHER,
+    FIELD(takt_trace, facts.rank),
+    FIELD(takt_trace, facts.world_size),
+    FIELD(takt_trace, facts.has_capture_range),
+    FIELD(takt_trace, is_recovered),
+    END,
+};
+
+const tkt_pf_field tkt_pf_site_fields[] = {
+    OTHER, /* its number */
+    TEXT(tkt_trace_site, name),
+    FIELD(tkt_trace_site, kind),
+    FIELD(tkt_trace_site, level),
+    TEXT(tkt_trace_site, category),
+    TEXT(tkt_trace_site, file),
+    TEXT(tkt_trace_site, function),
+    FIELD(tkt_trace_site, line),
+    TEXT(tkt_trace_site, device),
+    FIELD(tkt_trace_site, filter),
+    END,
+};
+
 const tkt_pf_field tkt_pf_memory_fields[] = {
     TOTALS(tkt_memory_totals, ),
     FIELD(tkt_memory_totals, is_of_recording),
-    {0, 0, false},
+    END,
 };
 
 const tkt_pf_field tkt_pf_device_memory_fields[] = {
@@ -39,7 +108,7 @@ const tkt_pf_field tkt_pf_device_memory_fields[] = {
     FIELD(tkt_device_memory, capacity_bytes),
     FIELD(tkt_device_memory, pool_bytes),
     FIELD(tkt_device_memory, pool_used_bytes),
-    {0, 0, false},
+    END,
 };
 
 const tkt_pf_field tkt_pf_device_fields[] = {
@@ -65,7 +134,7 @@ const tkt_pf_field tkt_pf_device_fields[] = {
     FIELD(tkt_device, memory_bytes),
     FIELD(tkt_device, fp64_slowdown),
     FIELD(tkt_device, earlier_until_ns),
-    {0, 0, false},
+    END,
 };
 
 const tkt_pf_field tkt_pf_shape_fields[] = {
@@ -88,13 +157,17 @@ const tkt_pf_field tkt_pf_shape_fields[] = {
     FIELD(tkt_shape, source),
     FIELD(tkt_shape, target),
     FIELD(tkt_shape, graph_node_count),
-    {0, 0, false},
+    END,
 };
 
 const tkt_pf_field tkt_pf_frame_fields[] = {
-    TEXT(tkt_frame, module), FIELD(tkt_frame, offset), TEXT(tkt_frame, function),
-    TEXT(tkt_frame, file),   FIELD(tkt_frame, line),   FIELD(tkt_frame, is_inline),
-    {0, 0, false},
+    TEXT(tkt_frame, module),
+    FIELD(tkt_frame, offset),
+    TEXT(tkt_frame, function),
+    TEXT(tkt_frame, file),
+    FIELD(tkt_frame, line),
+    FIELD(tkt_frame, is_inline),
+    END,
 };
 
 const tkt_pf_field tkt_pf_segment_fields[] = {
@@ -109,7 +182,7 @@ const tkt_pf_field tkt_pf_segment_fields[] = {
     TEXT(tkt_phase_segment, kernel_name),
     FIELD(tkt_phase_segment, ns_per_cycle), /* the bits of the double */
     FIELD(tkt_phase_segment, launch),
-    {0, 0, false},
+    END,
 };
 
 const tkt_pf_field tkt_pf_counter_fields[] = {
@@ -118,20 +191,20 @@ const tkt_pf_field tkt_pf_counter_fields[] = {
     FIELD(tkt_folded_counter, time),      FIELD(tkt_folded_counter, first_time),
     FIELD(tkt_folded_counter, last_time), FIELD(tkt_folded_counter, first),
     FIELD(tkt_folded_counter, last),      FIELD(tkt_folded_counter, min),
-    FIELD(tkt_folded_counter, max),       {0, 0, false},
+    FIELD(tkt_folded_counter, max),       END,
 };
 
 const tkt_pf_field tkt_pf_run_step_fields[] = {
     FIELD(tkt_run_step, number),
     FIELD(tkt_run_step, duration_ns),
-    {0, 0, false},
+    END,
 };
 
 const tkt_pf_field tkt_pf_run_window_fields[] = {
     FIELD(tkt_run_window, first),
     FIELD(tkt_run_window, last),
     FIELD(tkt_run_window, recorded),
-    {0, 0, false},
+    END,
 };
 
 bool tkt_pb_next(tkt_pb_reader *reader, tkt_pb_field *field)

@@ -148,51 +148,16 @@ enum {
  * and changed in place: a full disk has no room for another packet. */
 #define TKT_PF_STOPPED_OFFSET 14
 
-enum {
-    TKT_PF_FACTS_NAME = 1,
-    TKT_PF_FACTS_BACKEND = 2,
-    TKT_PF_FACTS_CLOCK = 3,
+enum { /* further ones: tkt_pf_facts_fields */
     TKT_PF_FACTS_BEGIN_NS = 4,
     TKT_PF_FACTS_END_NS = 5,
-    TKT_PF_FACTS_REALTIME_OFFSET_NS = 6,
-    TKT_PF_FACTS_PROCESS_ID = 7,
-    TKT_PF_FACTS_CYCLE = 8,
-    TKT_PF_FACTS_IS_PARTIAL = 9,
-    TKT_PF_FACTS_HAS_SPANS = 10,
-    TKT_PF_FACTS_WITH_FLOPS = 11,
-    TKT_PF_FACTS_CLOCK_RESOLUTION_NS = 12,
-    TKT_PF_FACTS_CLOCK_UNCERTAINTY_NS = 13,
-    TKT_PF_FACTS_COST_NS = 14,
     TKT_PF_FACTS_LOSSES = 15,
-    TKT_PF_FACTS_FIRST_STEP = 16,
-    TKT_PF_FACTS_STEP_COUNT = 17,
-    TKT_PF_FACTS_SPAN_COUNT = 18,
-    TKT_PF_FACTS_ACTIVITY_COUNT = 19,
-    TKT_PF_FACTS_BEGUN_BEFORE = 20,
-    TKT_PF_FACTS_UNFINISHED = 21,
     TKT_PF_FACTS_MEMORY = 22,
     TKT_PF_FACTS_ALL_STEPS = 23,
-    TKT_PF_FACTS_DEVICE_MEMORY = 24,
-    TKT_PF_FACTS_DEVICE_UNCERTAINTY_NS = 25,
-    TKT_PF_FACTS_DEVICE_RESOLUTION_NS = 26,
-    TKT_PF_FACTS_PEAK_FLOPS = 27, /* per second, declared by the program */
-    TKT_PF_FACTS_PEAK_BANDWIDTH = 28, /* bytes per second */
-    TKT_PF_FACTS_HOST_PEAK_FLOPS = 29,
-    TKT_PF_FACTS_HOST_PEAK_BANDWIDTH = 30,
-    TKT_PF_FACTS_DEVICE_UNCERTAINTY_IS_LEAST = 31,
-    TKT_PF_FACTS_DEVICE_SHIFT_NS = 32,
-    TKT_PF_FACTS_ENDING = 33, /* the trace's ending if the file ends here */
-    TKT_PF_FACTS_KNOWN_UNTIL_NS = 34,
-    TKT_PF_FACTS_MISSING_SPANS = 35,
-    TKT_PF_FACTS_MISSING_ACTIVITIES = 36,
-    TKT_PF_FACTS_STREAM = 37,
-    TKT_PF_FACTS_RANK = 40,
-    TKT_PF_FACTS_WORLD_SIZE = 41,
-    TKT_PF_FACTS_HAS_CAPTURE_RANGE = 42,
-    TKT_PF_FACTS_IS_RECOVERED = 43
+    TKT_PF_FACTS_DEVICE_MEMORY = 24
 };
 
-/* Bits of TKT_PF_FACTS_STREAM. TKT_PF_STREAMED: the writer wrote activities as they arrived, so the
+/* Bits of takt_trace.stream. TKT_PF_STREAMED: the writer wrote activities as they arrived, so the
  * reader must find launches without activities and the error of device clocks. */
 #define TKT_PF_STREAMED       0x80000000u
 #define TKT_PF_STREAM_SETTLED 0x40000000u /* all activities had arrived; a launch may have none */
@@ -200,14 +165,24 @@ enum {
 
 enum { TKT_PF_LOSS_NAME = 1, TKT_PF_LOSS_COUNT = 2 };
 
+typedef enum tkt_pf_field_kind {
+    TKT_PF_NUMBER, /* a varint */
+    TKT_PF_FLAG,   /* a varint for a bool */
+    TKT_PF_TEXT,
+    TKT_PF_DOUBLE,
+    TKT_PF_OTHER   /* the caller reads and writes it */
+} tkt_pf_field_kind;
+
 /* Describes a struct whose members are the fields of a message. The first entry is field 1, the
- * next field 2, and so on; an entry of size 0 ends the table. Fields are varints or texts. */
+ * next field 2, and so on; an entry of size 0 ends the table. */
 typedef struct tkt_pf_field {
-    uint8_t offset;
-    uint8_t size;
-    bool    is_string;
+    uint16_t offset;
+    uint8_t  size;
+    uint8_t  kind; /* tkt_pf_field_kind */
 } tkt_pf_field;
 
+extern const tkt_pf_field tkt_pf_facts_fields[];         /* takt_trace */
+extern const tkt_pf_field tkt_pf_site_fields[];          /* tkt_trace_site */
 extern const tkt_pf_field tkt_pf_memory_fields[];        /* tkt_memory_totals */
 extern const tkt_pf_field tkt_pf_device_memory_fields[]; /* tkt_device_memory */
 extern const tkt_pf_field tkt_pf_device_fields[];        /* tkt_device */
@@ -297,18 +272,7 @@ typedef enum tkt_pf_track_kind {
     TKT_PF_TRACK_OF_SM             /* for viewers only: readers use the segments */
 } tkt_pf_track_kind;
 
-enum {
-    TKT_PF_SITE_IID = 1,
-    TKT_PF_SITE_NAME = 2,
-    TKT_PF_SITE_KIND = 3,
-    TKT_PF_SITE_LEVEL = 4,
-    TKT_PF_SITE_CATEGORY = 5,
-    TKT_PF_SITE_FILE = 6,
-    TKT_PF_SITE_FUNCTION = 7,
-    TKT_PF_SITE_LINE = 8,
-    TKT_PF_SITE_DEVICE = 9,
-    TKT_PF_SITE_FILTER = 10
-};
+enum { TKT_PF_SITE_IID = 1, TKT_PF_SITE_NAME = 2 }; /* further ones: tkt_pf_site_fields */
 
 enum { TKT_PF_TAKT_STACK_FRAMES = 1 }; /* packed: numbers of frames, innermost first */
 

@@ -22,12 +22,15 @@ bool tkt_read_fields(tkt_read *read, const tkt_pb_field *from, const tkt_pf_fiel
     tkt_pb_field field;
     while (tkt_pb_next(&message, &field)) {
         const tkt_pf_field *member = find_field(fields, field.number);
-        if (!member)
+        if (!member || member->kind == TKT_PF_OTHER)
             continue;
+        uint64_t value = member->kind == TKT_PF_FLAG ? field.value != 0 : field.value;
         uint32_t string = 0;
-        if (member->is_string && !tkt_read_text(read, &field, &string))
-            return false;
-        uint64_t value = member->is_string ? string : field.value;
+        if (member->kind == TKT_PF_TEXT) {
+            if (!tkt_read_text(read, &field, &string))
+                return false;
+            value = string;
+        }
         memcpy((char *)out + member->offset, &value, member->size);
     }
     return tkt_read_done(read, &message);

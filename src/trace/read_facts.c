@@ -66,17 +66,10 @@ static bool read_all_steps(tkt_read *read, const tkt_pb_field *from)
            tkt_read_histogram(read, &histogram, &steps->histogram);
 }
 
-/* Fields that are messages or texts. */
+/* Fields that are messages. */
 static bool read_long_fact(tkt_read *read, const tkt_pb_field *field)
 {
-    takt_trace *trace = read->trace;
     switch (field->number) {
-    case TKT_PF_FACTS_NAME:
-        return tkt_read_text(read, field, &trace->name);
-    case TKT_PF_FACTS_BACKEND:
-        return tkt_read_text(read, field, &trace->backend);
-    case TKT_PF_FACTS_CLOCK:
-        return tkt_read_text(read, field, &trace->clock);
     case TKT_PF_FACTS_LOSSES:
         return read_loss(read, field);
     case TKT_PF_FACTS_MEMORY:
@@ -87,121 +80,6 @@ static bool read_long_fact(tkt_read *read, const tkt_pb_field *field)
         return read_device_memory(read, field);
     default:
         return true;
-    }
-}
-
-/* The place for a field that is a double; NULL for other fields. */
-static double *measure_of(takt_trace *trace, uint32_t number)
-{
-    takt_facts *facts = &trace->facts;
-    switch (number) {
-    case TKT_PF_FACTS_CLOCK_RESOLUTION_NS:
-        return &facts->clock_resolution_ns;
-    case TKT_PF_FACTS_CLOCK_UNCERTAINTY_NS:
-        return &facts->clock_uncertainty_ns;
-    case TKT_PF_FACTS_DEVICE_UNCERTAINTY_NS:
-        return &facts->device_uncertainty_ns;
-    case TKT_PF_FACTS_DEVICE_RESOLUTION_NS:
-        return &facts->device_resolution_ns;
-    case TKT_PF_FACTS_DEVICE_SHIFT_NS:
-        return &facts->device_shift_ns;
-    case TKT_PF_FACTS_PEAK_FLOPS:
-        return &trace->device_peak.flops;
-    case TKT_PF_FACTS_PEAK_BANDWIDTH:
-        return &trace->device_peak.bandwidth;
-    case TKT_PF_FACTS_HOST_PEAK_FLOPS:
-        return &trace->host_peak.flops;
-    case TKT_PF_FACTS_HOST_PEAK_BANDWIDTH:
-        return &trace->host_peak.bandwidth;
-    case TKT_PF_FACTS_COST_NS:
-        return &facts->cost_ns;
-    default:
-        return NULL;
-    }
-}
-
-static void set_fact(takt_trace *trace, const tkt_pb_field *field)
-{
-    takt_facts *facts = &trace->facts;
-    double *measure = measure_of(trace, field->number);
-    switch (field->number) {
-    case TKT_PF_FACTS_BEGIN_NS:
-        facts->begin_ns = field->value;
-        break;
-    case TKT_PF_FACTS_END_NS:
-        facts->end_ns = field->value;
-        break;
-    case TKT_PF_FACTS_REALTIME_OFFSET_NS:
-        facts->realtime_offset_ns = (int64_t)field->value;
-        break;
-    case TKT_PF_FACTS_PROCESS_ID:
-        facts->process_id = (uint32_t)field->value;
-        break;
-    case TKT_PF_FACTS_CYCLE:
-        facts->cycle = (uint32_t)field->value;
-        break;
-    case TKT_PF_FACTS_RANK:
-        facts->rank = (uint32_t)field->value;
-        break;
-    case TKT_PF_FACTS_WORLD_SIZE:
-        facts->world_size = (uint32_t)field->value;
-        break;
-    case TKT_PF_FACTS_HAS_CAPTURE_RANGE:
-        facts->has_capture_range = field->value != 0;
-        break;
-    case TKT_PF_FACTS_IS_PARTIAL:
-        facts->is_partial = field->value != 0;
-        break;
-    case TKT_PF_FACTS_HAS_SPANS:
-        facts->has_spans = field->value != 0;
-        break;
-    case TKT_PF_FACTS_WITH_FLOPS:
-        trace->with_flops = field->value != 0;
-        break;
-    case TKT_PF_FACTS_IS_RECOVERED:
-        trace->is_recovered = field->value != 0;
-        break;
-    case TKT_PF_FACTS_DEVICE_UNCERTAINTY_IS_LEAST:
-        facts->device_uncertainty_is_least = field->value != 0;
-        break;
-    case TKT_PF_FACTS_STREAM:
-        trace->stream = (uint32_t)field->value;
-        break;
-    case TKT_PF_FACTS_ENDING:
-        facts->ending =
-            field->value <= TAKT_ENDING_STOPPED ? (takt_ending)field->value : TAKT_ENDING_CUT;
-        break;
-    case TKT_PF_FACTS_KNOWN_UNTIL_NS:
-        facts->known_until_ns = field->value;
-        break;
-    case TKT_PF_FACTS_MISSING_SPANS:
-        facts->missing_spans = field->value;
-        break;
-    case TKT_PF_FACTS_MISSING_ACTIVITIES:
-        facts->missing_activities = field->value;
-        break;
-    case TKT_PF_FACTS_FIRST_STEP:
-        facts->first_step = field->value;
-        break;
-    case TKT_PF_FACTS_STEP_COUNT:
-        facts->step_count = field->value;
-        break;
-    case TKT_PF_FACTS_SPAN_COUNT:
-        facts->span_count = field->value;
-        break;
-    case TKT_PF_FACTS_ACTIVITY_COUNT:
-        facts->activity_count = field->value;
-        break;
-    case TKT_PF_FACTS_BEGUN_BEFORE:
-        facts->begun_before = field->value;
-        break;
-    case TKT_PF_FACTS_UNFINISHED:
-        facts->unfinished = field->value;
-        break;
-    default:
-        if (measure)
-            *measure = tkt_pb_double(field);
-        break;
     }
 }
 
@@ -219,13 +97,15 @@ bool tkt_read_facts(tkt_read *read, const tkt_pb_field *from)
     read->has_facts = true;
     read->are_facts_late = read->latest_ns != 0;
 
+    if (!tkt_read_fields(read, from, tkt_pf_facts_fields, trace))
+        return false;
     tkt_pb_reader message = tkt_pb_inside(from);
     tkt_pb_field field;
-    while (tkt_pb_next(&message, &field)) {
-        set_fact(trace, &field);
+    while (tkt_pb_next(&message, &field))
         if (field.wire == TKT_PB_BYTES && !read_long_fact(read, &field))
             return false;
-    }
+    if (trace->facts.ending > TAKT_ENDING_STOPPED)
+        trace->facts.ending = TAKT_ENDING_CUT;
     if (tkt_read_done(read, &message) && trace->facts.end_ns &&
         trace->facts.end_ns < trace->facts.begin_ns)
         return tkt_read_bad(read, from->bytes, "the recording ends before it begins");

@@ -3,6 +3,8 @@
 
 #include "base/file.h"
 
+#include <stddef.h>
+
 typedef struct packet_fields {
     uint64_t timestamp;
     uint64_t clock; /* 0: the sequence's own */
@@ -74,43 +76,15 @@ typedef struct track_half {
     uint32_t name;
 } track_half;
 
-static bool read_track_half(tkt_read *read, const tkt_pb_field *track, track_half *half)
-{
-    tkt_pb_reader message = tkt_pb_inside(track);
-    tkt_pb_field field;
-    while (tkt_pb_next(&message, &field)) {
-        switch (field.number) {
-        case TKT_PF_TAKT_TRACK_KIND:
-            half->kind = field.value;
-            break;
-        case TKT_PF_TAKT_TRACK_INDEX:
-            half->index = field.value;
-            break;
-        case TKT_PF_TAKT_TRACK_LANE:
-            half->lane = field.value;
-            break;
-        case TKT_PF_TAKT_TRACK_THREAD_ID:
-            half->thread_id = field.value;
-            break;
-        case TKT_PF_TAKT_TRACK_CONTEXT:
-            half->context = field.value;
-            break;
-        case TKT_PF_TAKT_TRACK_STREAM:
-            half->stream = field.value;
-            break;
-        case TKT_PF_TAKT_TRACK_MEMORY_KIND:
-            half->memory_kind = field.value;
-            break;
-        case TKT_PF_TAKT_TRACK_NAME:
-            if (!tkt_read_text(read, &field, &half->name))
-                return false;
-            break;
-        default:
-            break;
-        }
+#define HALF(member, kind)                                                                         \
+    {                                                                                              \
+        offsetof(track_half, member), sizeof(((track_half *)0)->member), kind                      \
     }
-    return tkt_read_done(read, &message);
-}
+static const tkt_pf_field half_fields[] = {
+    HALF(kind, TKT_PF_NUMBER),   HALF(index, TKT_PF_NUMBER),       HALF(lane, TKT_PF_NUMBER),
+    HALF(name, TKT_PF_TEXT),     HALF(thread_id, TKT_PF_NUMBER),   HALF(context, TKT_PF_NUMBER),
+    HALF(stream, TKT_PF_NUMBER), HALF(memory_kind, TKT_PF_NUMBER), {0, 0, TKT_PF_OTHER},
+};
 
 /* Makes a sequence the row of a new track, or a further lane of a known track. */
 static bool add_track(tkt_read *read, tkt_read_row *row, const track_half *half, const uint8_t *at)
@@ -161,7 +135,7 @@ static bool set_row(tkt_read *read, tkt_read_row *row, const track_half *half, c
 static bool read_track(tkt_read *read, uint64_t sequence, const tkt_pb_field *track)
 {
     track_half half = {0};
-    if (!read_track_half(read, track, &half))
+    if (!tkt_read_fields(read, track, half_fields, &half))
         return false;
     tkt_read_row *row = tkt_read_row_of(read, sequence);
     if (!row)
@@ -190,50 +164,19 @@ static bool read_track(tkt_read *read, uint64_t sequence, const tkt_pb_field *tr
 
 /* ---- Sites and keys -------------------------------------------------------------------------- */
 
-static bool read_site_field(tkt_read *read, const tkt_pb_field *field, tkt_trace_site *site)
-{
-    switch (field->number) {
-    case TKT_PF_SITE_NAME:
-        return tkt_read_text(read, field, &site->name);
-    case TKT_PF_SITE_KIND:
-        site->kind = (uint8_t)(field->value <= TAKT_SITE_CALL ? field->value : TAKT_SITE_SCOPE);
-        return true;
-    case TKT_PF_SITE_LEVEL:
-        site->level = (uint8_t)field->value;
-        return true;
-    case TKT_PF_SITE_CATEGORY:
-        return tkt_read_text(read, field, &site->category);
-    case TKT_PF_SITE_FILE:
-        return tkt_read_text(read, field, &site->file);
-    case TKT_PF_SITE_FUNCTION:
-        return tkt_read_text(read, field, &site->function);
-    case TKT_PF_SITE_LINE:
-        site->line = (uint32_t)field->value;
-        return true;
-    case TKT_PF_SITE_DEVICE:
-        return tkt_read_text(read, field, &site->device);
-    case TKT_PF_SITE_FILTER:
-        site->filter = (uint32_t)field->value;
-        return true;
-    default:
-        return true;
-    }
-}
-
 static bool read_site(tkt_read *read, const tkt_pb_field *from)
 {
     tkt_trace_site site = {0};
+    if (!tkt_read_fields(read, from, tkt_pf_site_fields, &site))
+        return false;
     uint64_t iid = 0;
     tkt_pb_reader message = tkt_pb_inside(from);
     tkt_pb_field field;
-    while (tkt_pb_next(&message, &field)) {
+    while (tkt_pb_next(&message, &field))
         if (field.number == TKT_PF_SITE_IID)
             iid = field.value;
-        else if (!read_site_field(read, &field, &site))
-            return false;
-    }
-    if (!tkt_read_done(read, &message))
-        return false;
+    if (site.kind > TAKT_SITE_CALL)
+        site.kind = TAKT_SITE_SCOPE;
     if (iid != read->sites.count + 1)
         return tkt_read_bad(read, from->bytes, "a site's number does not follow the previous one");
     uint32_t index = tkt_trace_site_index(read->trace, &site);

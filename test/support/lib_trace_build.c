@@ -251,7 +251,7 @@ static void same_fields(const takt_trace *a, const takt_trace *b, const tkt_pf_f
         uint64_t p = 0, q = 0;
         memcpy(&p, (const char *)x + fields->offset, fields->size);
         memcpy(&q, (const char *)y + fields->offset, fields->size);
-        if (fields->is_string)
+        if (fields->kind == TKT_PF_TEXT)
             assert_string_equal(tkt_trace_text(a, (uint32_t)p), tkt_trace_text(b, (uint32_t)q));
         else
             assert_int_equal(p, q);

@@ -326,6 +326,28 @@ TEST(descriptions_that_make_no_sense_are_refused)
     TKT_ARRAY_FREE(&m);
 }
 
+/* A bool has one byte, and any number but 0 is true. */
+TEST(a_flag_with_a_large_number_is_true)
+{
+    tkt_message m = {0};
+    size_t packet = tkt_message_begin(&m, TKT_PF_TRACE_PACKET);
+    size_t takt = tkt_message_begin(&m, TKT_PF_PACKET_TAKT);
+    tkt_message_uint(&m, TKT_PF_TAKT_FORMAT, TKT_PF_FORMAT);
+    tkt_message_end(&m, takt);
+    tkt_message_end(&m, packet);
+    packet = tkt_message_begin(&m, TKT_PF_TRACE_PACKET);
+    takt = tkt_message_begin(&m, TKT_PF_PACKET_TAKT);
+    size_t facts = tkt_message_begin(&m, TKT_PF_TAKT_FACTS);
+    tkt_message_uint(&m, 9, 256); /* is_partial */
+    tkt_message_end(&m, facts);
+    tkt_message_end(&m, takt);
+    tkt_message_end(&m, packet);
+    takt_trace *trace = read_bytes(m.items, m.count);
+    assert_true(trace->facts.is_partial);
+    takt_trace_release(trace);
+    TKT_ARRAY_FREE(&m);
+}
+
 /* ---- Files of others ------------------------------------------------------------------------- */
 
 TEST(foreign_files_are_refused)
