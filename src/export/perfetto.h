@@ -117,6 +117,8 @@ typedef struct tkt_perfetto {
                            * stacks written */
     size_t            frame_count;
     size_t            stack_count;
+    size_t            takt_mark;   /* of tkt_perfetto_takt(), as the next */
+    size_t            field_mark;
     tkt_message       message;     /* the packet being built */
     tkt_message       annotations; /* of the next event */
     tkt_map           keys;        /* string -> number in the file */
@@ -263,6 +265,10 @@ tkt_message *tkt_perfetto_packet(tkt_perfetto *file, uint32_t row);
 
 /* Writes the packet. */
 void tkt_perfetto_packet_write(tkt_perfetto *file);
+
+/* The same for a packet without a row, with only this field of Takt's message. */
+tkt_message *tkt_perfetto_takt(tkt_perfetto *file, uint32_t field);
+void tkt_perfetto_takt_write(tkt_perfetto *file);
 
 void tkt_perfetto_no_memory(tkt_perfetto *file);
 

@@ -86,13 +86,9 @@ void tkt_perfetto_devices_fini(tkt_perfetto *file)
 static void put_takt_struct(tkt_perfetto *file, uint32_t field, const tkt_pf_field *fields,
                             const void *from)
 {
-    tkt_message *packet = tkt_perfetto_packet(file, 0);
-    size_t takt = tkt_message_begin(packet, TKT_PF_PACKET_TAKT);
-    size_t mark = tkt_message_begin(packet, field);
+    tkt_message *packet = tkt_perfetto_takt(file, field);
     tkt_perfetto_put_fields(file, packet, fields, from);
-    tkt_message_end(packet, mark);
-    tkt_message_end(packet, takt);
-    tkt_perfetto_packet_write(file);
+    tkt_perfetto_takt_write(file);
 }
 
 /* "cuda:0 NVIDIA H100". Devices stand in order of their ordinals, not of their first activity. */
@@ -399,16 +395,12 @@ void tkt_perfetto_node_activities(tkt_perfetto *file)
 {
     for (size_t i = 0; i < file->trace->node_activities.count; i++) {
         const tkt_node_activity *from = &file->trace->node_activities.items[i];
-        tkt_message *packet = tkt_perfetto_packet(file, 0);
-        size_t takt = tkt_message_begin(packet, TKT_PF_PACKET_TAKT);
-        size_t mark = tkt_message_begin(packet, TKT_PF_TAKT_NODE_ACTIVITIES);
+        tkt_message *packet = tkt_perfetto_takt(file, TKT_PF_TAKT_NODE_ACTIVITIES);
         tkt_message_uint_if(packet, TKT_PF_NODE_ACTIVITY_NODE, from->node);
         tkt_message_string_if(packet, TKT_PF_NODE_ACTIVITY_NAME, text(file, from->name));
         tkt_message_string_if(packet, TKT_PF_NODE_ACTIVITY_DEVICE, text(file, from->device));
         tkt_message_uint_if(packet, TKT_PF_NODE_ACTIVITY_FILTER, from->filter);
         tkt_perfetto_put_stats(packet, TKT_PF_NODE_ACTIVITY_STATS, &from->stats, from->histogram);
-        tkt_message_end(packet, mark);
-        tkt_message_end(packet, takt);
-        tkt_perfetto_packet_write(file);
+        tkt_perfetto_takt_write(file);
     }
 }

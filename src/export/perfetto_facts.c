@@ -244,14 +244,10 @@ static void put_realtime(tkt_perfetto *file)
 
 void tkt_perfetto_facts(tkt_perfetto *file)
 {
-    tkt_message *packet = tkt_perfetto_packet(file, 0);
-    size_t takt = tkt_message_begin(packet, TKT_PF_PACKET_TAKT);
-    size_t mark = tkt_message_begin(packet, TKT_PF_TAKT_FACTS);
+    tkt_message *packet = tkt_perfetto_takt(file, TKT_PF_TAKT_FACTS);
     tkt_perfetto_put_fields(file, packet, tkt_pf_facts_fields, file->trace);
     put_parts(file, packet);
-    tkt_message_end(packet, mark);
-    tkt_message_end(packet, takt);
-    tkt_perfetto_packet_write(file);
+    tkt_perfetto_takt_write(file);
     put_realtime(file);
 }
 
@@ -268,9 +264,7 @@ static void put_numbers(tkt_message *into, uint32_t field, const uint64_t *numbe
 void tkt_perfetto_run(tkt_perfetto *file, const tkt_run_steps *run)
 {
     size_t count = tkt_run_part_count(run);
-    tkt_message *packet = tkt_perfetto_packet(file, 0);
-    size_t takt = tkt_message_begin(packet, TKT_PF_PACKET_TAKT);
-    size_t mark = tkt_message_begin(packet, TKT_PF_TAKT_RUN);
+    tkt_message *packet = tkt_perfetto_takt(file, TKT_PF_TAKT_RUN);
     tkt_message_uint_if(packet, TKT_PF_RUN_STEP_COUNT, run->step_count);
     tkt_message_uint_if(packet, TKT_PF_RUN_SHIFT, run->shift);
     put_numbers(packet, TKT_PF_RUN_TOTAL_NS, run->total_ns, count);
@@ -282,9 +276,7 @@ void tkt_perfetto_run(tkt_perfetto *file, const tkt_run_steps *run)
         put_struct(file, TKT_PF_RUN_SLOWEST, tkt_pf_run_step_fields, &run->slowest[i]);
     for (size_t i = 0; i < run->window_count; i++)
         put_struct(file, TKT_PF_RUN_WINDOWS, tkt_pf_run_window_fields, &run->windows[i]);
-    tkt_message_end(packet, mark);
-    tkt_message_end(packet, takt);
-    tkt_perfetto_packet_write(file);
+    tkt_perfetto_takt_write(file);
 }
 
 /* ---- The folded form ------------------------------------------------------------------------- */
@@ -303,33 +295,25 @@ static void put_node(tkt_message *into, const tkt_node *node, uint32_t site)
 
 static void put_task(tkt_perfetto *file, const tkt_folded_task *task)
 {
-    tkt_message *packet = tkt_perfetto_packet(file, 0);
-    size_t takt = tkt_message_begin(packet, TKT_PF_PACKET_TAKT);
-    size_t mark = tkt_message_begin(packet, TKT_PF_TAKT_TASKS);
+    tkt_message *packet = tkt_perfetto_takt(file, TKT_PF_TAKT_TASKS);
     tkt_message_string_if(packet, TKT_PF_TASK_NAME, tkt_trace_text(file->trace, task->name));
     tkt_message_string_if(packet, TKT_PF_TASK_TRACK, tkt_trace_text(file->trace, task->track));
     tkt_perfetto_put_stats(packet, TKT_PF_TASK_STATS, &task->stats, task->histogram);
-    tkt_message_end(packet, mark);
-    tkt_message_end(packet, takt);
-    tkt_perfetto_packet_write(file);
+    tkt_perfetto_takt_write(file);
 }
 
 /* Writes the thread's parts from number `part` on. */
 static void put_thread(tkt_perfetto *file, const tkt_fold *fold, const tkt_folded_thread *thread,
                        size_t part)
 {
-    tkt_message *packet = tkt_perfetto_packet(file, 0);
-    size_t takt = tkt_message_begin(packet, TKT_PF_PACKET_TAKT);
-    size_t mark = tkt_message_begin(packet, TKT_PF_TAKT_THREADS);
+    tkt_message *packet = tkt_perfetto_takt(file, TKT_PF_TAKT_THREADS);
     tkt_message_string_if(packet, TKT_PF_FOLDED_THREAD_NAME,
                           tkt_trace_text(file->trace, thread->name));
     tkt_message_uint(packet, TKT_PF_FOLDED_THREAD_ID, thread->thread_id);
     if (thread->end > part)
         put_numbers(packet, TKT_PF_FOLDED_THREAD_PARTS, &fold->parts.items[part].node,
                     3 * (thread->end - part));
-    tkt_message_end(packet, mark);
-    tkt_message_end(packet, takt);
-    tkt_perfetto_packet_write(file);
+    tkt_perfetto_takt_write(file);
 }
 
 void tkt_perfetto_fold(tkt_perfetto *file, const tkt_fold *fold)

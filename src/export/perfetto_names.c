@@ -227,26 +227,18 @@ void tkt_perfetto_stacks(tkt_perfetto *file)
 {
     const takt_trace *trace = file->trace;
     for (size_t i = file->frame_count; i < trace->frames.count; i++) {
-        tkt_message *packet = tkt_perfetto_packet(file, 0);
-        size_t takt = tkt_message_begin(packet, TKT_PF_PACKET_TAKT);
-        size_t mark = tkt_message_begin(packet, TKT_PF_TAKT_FRAMES);
+        tkt_message *packet = tkt_perfetto_takt(file, TKT_PF_TAKT_FRAMES);
         tkt_perfetto_put_fields(file, packet, tkt_pf_frame_fields, &trace->frames.items[i]);
-        tkt_message_end(packet, mark);
-        tkt_message_end(packet, takt);
-        tkt_perfetto_packet_write(file);
+        tkt_perfetto_takt_write(file);
     }
     for (size_t i = file->stack_count; i < trace->stacks.count; i++) {
         const tkt_stack *stack = &trace->stacks.items[i];
-        tkt_message *packet = tkt_perfetto_packet(file, 0);
-        size_t takt = tkt_message_begin(packet, TKT_PF_PACKET_TAKT);
-        size_t mark = tkt_message_begin(packet, TKT_PF_TAKT_STACKS);
+        tkt_message *packet = tkt_perfetto_takt(file, TKT_PF_TAKT_STACKS);
         size_t frames = tkt_message_begin(packet, TKT_PF_TAKT_STACK_FRAMES);
         for (uint32_t f = 0; f < stack->frame_count; f++)
             tkt_message_varint(packet, trace->stack_frames.items[stack->first_frame + f]);
         tkt_message_end(packet, frames);
-        tkt_message_end(packet, mark);
-        tkt_message_end(packet, takt);
-        tkt_perfetto_packet_write(file);
+        tkt_perfetto_takt_write(file);
     }
     file->frame_count = trace->frames.count;
     file->stack_count = trace->stacks.count;

@@ -42,13 +42,9 @@ static uint32_t number_of(writing *w, uint32_t string)
     if (*number)
         return (uint32_t)*number - 1;
     *number = w->file->phase_names.count;
-    tkt_message *packet = tkt_perfetto_packet(w->file, 0);
-    size_t takt = tkt_message_begin(packet, TKT_PF_PACKET_TAKT);
-    size_t mark = tkt_message_begin(packet, TKT_PF_TAKT_PHASE_NAMES);
+    tkt_message *packet = tkt_perfetto_takt(w->file, TKT_PF_TAKT_PHASE_NAMES);
     tkt_message_string(packet, TKT_PF_PHASE_NAME_TEXT, tkt_trace_text(w->trace, string));
-    tkt_message_end(packet, mark);
-    tkt_message_end(packet, takt);
-    tkt_perfetto_packet_write(w->file);
+    tkt_perfetto_takt_write(w->file);
     return (uint32_t)*number - 1;
 }
 
@@ -58,9 +54,7 @@ static uint32_t number_of(writing *w, uint32_t string)
 static void put_records(writing *w, const tkt_phase_record *records, uint32_t count,
                         uint64_t last_start)
 {
-    tkt_message *packet = tkt_perfetto_packet(w->file, 0);
-    size_t takt = tkt_message_begin(packet, TKT_PF_PACKET_TAKT);
-    size_t mark = tkt_message_begin(packet, TKT_PF_TAKT_RECORDS);
+    tkt_message *packet = tkt_perfetto_takt(w->file, TKT_PF_TAKT_RECORDS);
     for (uint32_t i = 0; i < count; i++) {
         const uint64_t *number = tkt_map_get(&w->file->phase_names, records[i].name);
         tkt_message_varint(packet, number ? *number - 1 : 0);
@@ -69,9 +63,7 @@ static void put_records(writing *w, const tkt_phase_record *records, uint32_t co
         tkt_message_varint(packet, records[i].cycles);
         last_start = records[i].start_cycles;
     }
-    tkt_message_end(packet, mark);
-    tkt_message_end(packet, takt);
-    tkt_perfetto_packet_write(w->file);
+    tkt_perfetto_takt_write(w->file);
 }
 
 static void put_segment(writing *w, const tkt_phase_segment *segment)
@@ -79,13 +71,9 @@ static void put_segment(writing *w, const tkt_phase_segment *segment)
     const tkt_phase_record *records = tkt_phase_records(w->trace, segment);
     for (uint32_t i = 0; i < segment->record_count; i++)
         number_of(w, records[i].name);
-    tkt_message *packet = tkt_perfetto_packet(w->file, 0);
-    size_t takt = tkt_message_begin(packet, TKT_PF_PACKET_TAKT);
-    size_t mark = tkt_message_begin(packet, TKT_PF_TAKT_SEGMENTS);
+    tkt_message *packet = tkt_perfetto_takt(w->file, TKT_PF_TAKT_SEGMENTS);
     tkt_perfetto_put_fields(w->file, packet, tkt_pf_segment_fields, segment);
-    tkt_message_end(packet, mark);
-    tkt_message_end(packet, takt);
-    tkt_perfetto_packet_write(w->file);
+    tkt_perfetto_takt_write(w->file);
     for (uint32_t i = 0; i < segment->record_count; i += PACKET_RECORDS) {
         uint32_t left = segment->record_count - i;
         put_records(w, records + i, left < PACKET_RECORDS ? left : PACKET_RECORDS,

@@ -42,6 +42,21 @@ void tkt_perfetto_packet_write(tkt_perfetto *file)
     tkt_writer_put_both(file->writer, head, (size_t)(end - head), message->items, message->count);
 }
 
+tkt_message *tkt_perfetto_takt(tkt_perfetto *file, uint32_t field)
+{
+    tkt_message *packet = tkt_perfetto_packet(file, 0);
+    file->takt_mark = tkt_message_begin(packet, TKT_PF_PACKET_TAKT);
+    file->field_mark = tkt_message_begin(packet, field);
+    return packet;
+}
+
+void tkt_perfetto_takt_write(tkt_perfetto *file)
+{
+    tkt_message_end(&file->message, file->field_mark);
+    tkt_message_end(&file->message, file->takt_mark);
+    tkt_perfetto_packet_write(file);
+}
+
 /* ---- Rows ------------------------------------------------------------------------------------ */
 
 static void put_clock(tkt_message *packet, uint32_t clock, uint64_t time_ns, bool is_incremental)
