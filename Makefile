@@ -226,7 +226,7 @@ hot := $(filter-out $(patsubst %,src/record/%.c,addresses control fold_named log
     $(wildcard src/record/*.c)) $(patsubst %,src/%.c, \
     $(addprefix base/,clock containers histogram text writer) \
     $(addprefix cuda/,callback decode decode_names decode_other store) \
-    $(addprefix trace/,calls devices model_finish model_fold nest order read_common seal) \
+    $(addprefix trace/,devices model_finish model_fold nest order read_common seal) \
     $(addprefix export/,chrome_event chrome_span perfetto_device perfetto_event) \
     profiler/profiler summary/owners)
 rare := $(filter-out $(hot), \
