@@ -84,6 +84,15 @@ static int by_id(const void *a, const void *b)
 
 /* The tree takes the place of spans. Its nodes have larger numbers than their parents. */
 
+/* True for a scope and what is inside one; a thread may also call CUDA from no scope. */
+static bool is_in_scope(const takt_trace *trace, uint32_t node)
+{
+    const tkt_node *nodes = trace->fold.items;
+    while (nodes[node].parent != 0)
+        node = nodes[node].parent;
+    return !tkt_site_is_call(trace, nodes[node].site);
+}
+
 /* Adds what a thread ran of a node. */
 static void add_part(waits *w, const bool *is_in_wait, tkt_thread_time *thread,
                      const tkt_thread_node *part)
@@ -92,8 +101,10 @@ static void add_part(waits *w, const bool *is_in_wait, tkt_thread_time *thread,
     thread->spans += part->count;
     if (node->parent == 0 && !tkt_site_is_call(w->trace, node->site))
         thread->scope_ns += part->total_ns;
-    if (is_in_wait[part->node] && !is_in_wait[node->parent])
-        add_wait(w, thread, w->trace->sites.items[node->site].name, part->total_ns);
+    if (!is_in_wait[part->node] || is_in_wait[node->parent])
+        return;
+    add_wait(w, thread, w->trace->sites.items[node->site].name, part->total_ns);
+    thread->scope_wait_ns += is_in_scope(w->trace, part->node) ? part->total_ns : 0;
 }
 
 /* Adds the listed threads, and subtracts what they ran from `rest`. */

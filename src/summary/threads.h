@@ -15,6 +15,7 @@ typedef struct tkt_thread_time {
     uint64_t first_ns;  /* when its first one begins; 0: none, or a summary */
     uint64_t scope_ns;  /* sum of outermost scopes */
     uint64_t wait_ns;   /* sum of outermost waits */
+    uint64_t scope_wait_ns; /* the part of it inside scopes; 0 unless from a summary */
     uint32_t wait_name; /* string: the wait with the most of this time; 0: it never waited */
 } tkt_thread_time;
 

@@ -108,9 +108,11 @@ static takt_status add_in_summary(waiting *w)
     takt_status status = tkt_threads_of(w->trace, &threads);
     for (size_t i = 0; i < w->scopes->count; i++) {
         tkt_scope_total *scope = &w->scopes->items[i];
-        for (size_t k = 0; scope->is_wait && k < threads.count; k++)
-            if (threads.items[k].number != scope->track)
-                scope->others_ns += threads.items[k].scope_ns - threads.items[k].wait_ns;
+        for (size_t k = 0; scope->is_wait && k < threads.count; k++) {
+            const tkt_thread_time *thread = &threads.items[k];
+            if (thread->number != scope->track && thread->scope_ns > thread->scope_wait_ns)
+                scope->others_ns += thread->scope_ns - thread->scope_wait_ns;
+        }
     }
     tkt_threads_fini(&threads);
     return status;

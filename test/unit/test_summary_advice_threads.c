@@ -144,4 +144,52 @@ TEST(waits_are_those_of_a_slow_computation)
     }
 }
 
+/* ---- Summaries ------------------------------------------------------------------------------- */
+
+/* Adds what the thread that is listed next spent in a scope or call below the root. */
+static void fold_part(takt_trace *trace, uint32_t site, uint64_t ns)
+{
+    uint32_t node = tkt_fold_child(&trace->fold, 0, site);
+    tkt_stats_add(&trace->fold.items[node].stats, ns);
+    tkt_thread_node *part = TKT_ARRAY_ADD(&trace->fold.parts);
+    *part = (tkt_thread_node){node, 1, ns};
+}
+
+static void fold_thread(takt_trace *trace, uint32_t thread_id)
+{
+    tkt_folded_thread *thread = TKT_ARRAY_ADD(&trace->fold.threads);
+    *thread = (tkt_folded_thread){0, thread_id, trace->fold.parts.count};
+}
+
+/* Main waits for input. A worker waits for the device from no scope; if it also works, that counts
+ * whole. */
+TEST(waits_outside_scopes_take_nothing_from_work)
+{
+    for (uint64_t work_ns = 0; work_ns <= 5 * MS; work_ns += 5 * MS) {
+        takt_trace *trace = build_begin(11 * MS);
+        trace->facts.has_spans = false;
+        trace->facts.process_id = 100;
+        assert_int_equal(tkt_fold_init(&trace->fold), TAKT_OK);
+        trace->fold.has_lists = true;
+        fold_part(trace, build_site(trace, "wait for input"), 8 * MS);
+        fold_part(trace, build_site(trace, "read"), 1 * MS);
+        fold_thread(trace, 100);
+        uint32_t wait = build_site_of(trace, "cudaDeviceSynchronize", TAKT_SITE_CALL, NULL);
+        fold_part(trace, wait, MS / 2);
+        if (work_ns > 0)
+            fold_part(trace, build_site(trace, "solve"), work_ns);
+        fold_thread(trace, 101);
+        build_end(trace);
+        tkt_scopes scopes = {0};
+        assert_int_equal(tkt_scopes_memory(trace, &scopes), TAKT_OK);
+        for (size_t i = 0; i < scopes.count; i++)
+            if (strcmp(scopes.items[i].name, "wait for input") == 0)
+                assert_int_equal(scopes.items[i].others_ns, work_ns);
+        assert_string_equal(tkt_hottest_scope(trace, &scopes).scope->name,
+                            work_ns > 0 ? "solve" : "wait for input");
+        tkt_scopes_fini(&scopes);
+        takt_trace_release(trace);
+    }
+}
+
 TEST_MAIN(NULL, NULL)
