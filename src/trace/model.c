@@ -46,6 +46,7 @@ static void destroy(takt_trace *trace)
     tkt_map_fini(&trace->site_index);
     tkt_strtab_fini(&trace->strings);
     tkt_fold_fini(&trace->fold);
+    tkt_fold_fini(&trace->derived);
     tkt_free(trace->run);
     tkt_free(trace->begins);
     if (trace->gaps)
@@ -218,7 +219,7 @@ bool tkt_trace_lacks_work(const takt_trace *trace)
 
 bool tkt_trace_has_summary(const takt_trace *trace)
 {
-    return trace->fold.items && !trace->fold_is_derived;
+    return trace->fold.items != NULL;
 }
 
 bool tkt_trace_lacks_time(const takt_trace *trace)

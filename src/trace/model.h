@@ -378,12 +378,12 @@ struct takt_trace {
     tkt_run_steps    *run; /* every step of the run so far; NULL: not known */
     uint32_t          stopped_by; /* tkt_file_reason() why the file was not written on; 0: none */
     tkt_most_unfinished most_unfinished;
-    tkt_fold          fold; /* items NULL: not folded (yet) */
-    bool              fold_is_derived; /* made from the spans: not written to files */
+    tkt_fold          fold; /* the recorded summary; items NULL: none */
+    tkt_fold          derived; /* made from the spans: not written to files */
     bool              node_activities_are_derived; /* made from activities: not written to files */
     uint32_t         *begins; /* cache of tkt_trace_begins() */
     bool              begins_are_known;
-    tkt_mutex         fold_lock; /* guards `fold`, node_activities and `begins`, made on demand */
+    tkt_mutex         fold_lock; /* guards `derived`, node_activities, `begins`: made on demand */
     void             *gaps; /* cache of tkt_trace_gaps(); NULL at first */
     void            (*destroy_gaps)(void *gaps); /* frees `gaps` with the trace */
     tkt_mutex         gaps_lock; /* taken before fold_lock */

@@ -111,8 +111,7 @@ static bool make_fold(takt_trace *trace, uint32_t **nodes)
         tkt_fold_fini(&fold);
         return false;
     }
-    trace->fold = fold;
-    trace->fold_is_derived = true;
+    trace->derived = fold;
     return true;
 }
 
@@ -175,6 +174,11 @@ void tkt_node_activities_sort(takt_trace *trace)
 
 /* ---- From a list of activities --------------------------------------------------------------- */
 
+static tkt_fold *fold_of(takt_trace *trace)
+{
+    return trace->fold.items ? &trace->fold : &trace->derived;
+}
+
 /* The fold's node of each span of a track; NULL without memory. Parents come before their
  * children. */
 static uint32_t *find_nodes(tkt_fold *fold, const tkt_spans *spans)
@@ -196,7 +200,7 @@ static uint32_t node_of(takt_trace *trace, uint32_t **nodes, const tkt_activity 
     if (track == TKT_NO_TRACK || activity->scope == TKT_NO_SPAN)
         return 0;
     if (!nodes[track])
-        nodes[track] = find_nodes(&trace->fold, &trace->tracks.items[track].spans);
+        nodes[track] = find_nodes(fold_of(trace), &trace->tracks.items[track].spans);
     if (!nodes[track])
         return TKT_NO_NODE;
     uint32_t node = nodes[track][activity->scope];
@@ -235,8 +239,8 @@ static bool add_activities(takt_trace *trace, uint32_t **nodes)
         }
         *place = (uint32_t)index;
         tkt_node_activity *entry = &trace->node_activities.items[index];
-        is_added = tkt_fold_count(&trace->fold, &entry->stats, &entry->histogram,
-                                activity->end_ns - activity->begin_ns);
+        is_added = tkt_fold_count(fold_of(trace), &entry->stats, &entry->histogram,
+                                  activity->end_ns - activity->begin_ns);
     }
     tkt_map_fini(&list.index);
     return is_added;
@@ -266,7 +270,7 @@ static bool lacks_activities(const takt_trace *trace)
 static bool make_all(takt_trace *trace)
 {
     uint32_t **nodes = tkt_alloc_zeroed((trace->tracks.count + 1) * sizeof *nodes);
-    bool is_made = nodes && (trace->fold.items || make_fold(trace, nodes));
+    bool is_made = nodes && (fold_of(trace)->items || make_fold(trace, nodes));
     if (is_made && lacks_activities(trace))
         is_made = derive_activities(trace, nodes);
     for (size_t i = 0; nodes && i < trace->tracks.count; i++)
@@ -280,7 +284,7 @@ const tkt_fold *tkt_trace_fold(const takt_trace *trace)
     /* A sealed trace is constant except for its caches; fold_lock guards this one. */
     takt_trace *mine = (takt_trace *)trace;
     tkt_mutex_lock(&mine->fold_lock);
-    bool is_made = (mine->fold.items && !lacks_activities(mine)) || make_all(mine);
+    bool is_made = (fold_of(mine)->items && !lacks_activities(mine)) || make_all(mine);
     tkt_mutex_unlock(&mine->fold_lock);
-    return is_made ? &mine->fold : NULL;
+    return is_made ? fold_of(mine) : NULL;
 }

@@ -167,7 +167,9 @@ static bool add_fact(maker *m, const char *line)
 static void keep_the_folded_form(takt_trace *trace)
 {
     assert_non_null(tkt_trace_fold(trace));
-    trace->fold_is_derived = trace->node_activities_are_derived = false;
+    trace->fold = trace->derived;
+    trace->derived = (tkt_fold){0};
+    trace->node_activities_are_derived = false;
     trace->facts.has_spans = false;
     trace->activities.count = trace->calls.count = 0;
     for (size_t i = 0; i < trace->tracks.count; i++)

@@ -331,7 +331,7 @@ TEST(folded_trace_comes_back)
     assert_int_equal(trace->facts.span_count, 1234);
     takt_trace *back = write_and_read(trace);
     assert_false(back->facts.has_spans);
-    assert_false(back->fold_is_derived);
+    assert_true(tkt_trace_has_summary(back));
     same_trace(trace, back);
     assert_int_equal(tkt_trace_fold(back)->items[1].stats.count, 0);
     takt_trace_release(back);
@@ -364,7 +364,9 @@ TEST(folded_activities_come_back)
     assert_int_equal(tkt_trace_finish(trace), TAKT_OK);
     assert_non_null(tkt_trace_fold(trace));
     assert_true(trace->node_activities.count > 20);
-    trace->fold_is_derived = trace->node_activities_are_derived = false;
+    trace->fold = trace->derived;
+    trace->derived = (tkt_fold){0};
+    trace->node_activities_are_derived = false;
     trace->facts.has_spans = false;
     trace->activities.count = trace->calls.count = trace->memory_events.count = 0;
     trace->marks.count = trace->counters.count = trace->flows.count = 0;

@@ -306,8 +306,8 @@ TEST(columns_that_say_nothing_are_left_out_of_text)
     memmove(&trace->activities.items[0], &trace->activities.items[4],
             2 * sizeof *trace->activities.items);
     trace->activities.count = 2;
-    tkt_fold_fini(&trace->fold);
-    trace->fold = (tkt_fold){0};
+    tkt_fold_fini(&trace->derived);
+    trace->derived = (tkt_fold){0};
     trace->node_activities.count = 0;
     trace->node_activities_are_derived = false;
     text = report_of(trace, "kernels", &wide);

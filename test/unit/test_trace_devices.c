@@ -621,7 +621,7 @@ static void fill_store(world *w, thread_state *threads)
 
 static uint32_t path_of(const takt_trace *trace, uint32_t node)
 {
-    const tkt_fold *fold = &trace->fold;
+    const tkt_fold *fold = tkt_trace_fold(trace);
     if (node == 0)
         return 2;
     const char *name = tkt_trace_text(trace, trace->sites.items[fold->items[node].site].name);

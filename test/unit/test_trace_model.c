@@ -5,6 +5,8 @@
 
 #include "base/alloc.h"
 
+#include <takt/report.h>
+
 #include <pthread.h>
 
 /* ---- Strings and sites ----------------------------------------------------------------------- */
@@ -291,6 +293,36 @@ TEST(threads_share_one_fold)
         pthread_join(threads[i], &result);
         assert_ptr_equal(result, fold);
     }
+    takt_trace_release(trace);
+}
+
+static takt_status take(void *user, const void *data, size_t size)
+{
+    (void)user, (void)data, (void)size;
+    return TAKT_OK;
+}
+
+static void *read_too(void *trace)
+{
+    takt_sink sink = {.write = take};
+    for (size_t i = 0; takt_report_name(i); i++)
+        takt_report(trace, takt_report_name(i), NULL, &sink);
+    return NULL;
+}
+
+/* Reports read what the trace recorded without a lock, so the fold that they share is kept apart.
+ */
+TEST(threads_share_one_trace)
+{
+    takt_trace *trace = random_trace(23, 2, 200);
+    assert_int_equal(tkt_trace_finish(trace), TAKT_OK);
+    pthread_t threads[4];
+    for (int i = 0; i < 4; i++)
+        assert_int_equal(pthread_create(&threads[i], NULL, read_too, trace), 0);
+    for (int i = 0; i < 4; i++)
+        pthread_join(threads[i], NULL);
+    assert_non_null(trace->derived.items);
+    assert_null(trace->fold.items);
     takt_trace_release(trace);
 }
 
