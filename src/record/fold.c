@@ -189,10 +189,8 @@ uint32_t tkt_fold_find_child(tkt_fold *fold, uint32_t parent, uint32_t site)
         fold->lost_count += has_room(fold, TKT_SITE_OTHER);
         return TKT_NO_NODE;
     }
-    if (fold->items[node].site != site) {
-        fold->other_count++;
+    if (fold->items[node].site != site)
         return node;
-    }
     *tkt_fold_recent(fold, parent, site) = node;
     fold->items[parent].last_hit = node;
     return node;
@@ -208,6 +206,13 @@ void tkt_fold_find_self(tkt_fold *fold)
         if (fold->items[i].parent != ROOT)
             *self_ns = *self_ns > total_ns ? *self_ns - total_ns : 0; /* 0: calls were rounded */
     }
+}
+
+void tkt_fold_find_others(tkt_fold *fold)
+{
+    for (size_t i = 1; i < fold->count; i++)
+        if (fold->items[i].site == TKT_SITE_OTHER)
+            fold->other_count += fold->items[i].stats.count;
 }
 
 /* Sets *number to the node of `into` for a node below `parent`, with room for its histogram, or to
@@ -251,10 +256,7 @@ static void merge_nodes(tkt_fold *into, const tkt_fold *from, const uint32_t *no
         mine->flops += node->flops;
         mine->bytes += node->bytes;
         mine->errors += node->errors;
-        if (mine->site == TKT_SITE_OTHER && node->site != TKT_SITE_OTHER)
-            into->other_count += node->stats.count;
     }
-    into->other_count += from->other_count;
     into->lost_count += from->lost_count;
     into->unnamed_count += from->unnamed_count;
     into->unlisted_threads += from->unlisted_threads;
@@ -303,7 +305,6 @@ __attribute__((cold)) takt_status tkt_fold_copy_tree(tkt_fold *to, const tkt_fol
             return TAKT_NO_MEMORY;
     }
     to->more_name = from->more_name;
-    to->other_count = from->other_count;
     to->lost_count = from->lost_count;
     to->unnamed_count = from->unnamed_count;
     to->cost_ns = from->cost_ns;

@@ -128,7 +128,7 @@ typedef struct tkt_fold {
     bool      has_lists; /* a trace: counters, tasks and threads were listed */
     tkt_map   children; /* parent << 32 | site -> node */
     tkt_arena histograms;
-    uint64_t  other_count; /* spans that went into an "other" node */
+    uint64_t  other_count; /* of a trace: calls in "other" nodes, and those without a node */
     uint64_t  lost_count;  /* spans without a node, because there was no memory */
     uint64_t  unnamed_count; /* samples and tasks whose names became the next one */
     uint32_t  more_name;     /* of a trace: string "(more names)" */
@@ -236,6 +236,10 @@ takt_status tkt_fold_copy_tree(tkt_fold *to, const tkt_fold *from);
 
 /* Computes self times after all calls are added. The root's stays 0. */
 void tkt_fold_find_self(tkt_fold *fold);
+
+/* Adds the calls in "other" nodes to other_count. Call it once, after all calls are added: while
+ * they are, a node is looked up more often than it is called. */
+void tkt_fold_find_others(tkt_fold *fold);
 
 /* Adds all of `from`; its site s is sites[s] in `into` (`sites` NULL: the same numbers). Sets
  * nodes[n], for n below from->count, to the number of node n in `into`, or to TKT_NO_NODE. Without

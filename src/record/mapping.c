@@ -447,7 +447,6 @@ static void write_fold(tkt_thread_log *log)
     pieces to = {.log = log, .generation = log->mapped->fold_generation + 1};
     const tkt_kept_fold head = {
         .from_ticks = __atomic_load_n(&tkt_record_control.fold_from_ticks, __ATOMIC_RELAXED),
-        .other_count = log->fold.other_count,
         .lost_count = log->fold.lost_count,
         .next_sequence = log->chunk_count,
         .node_count = (uint32_t)log->fold.count,

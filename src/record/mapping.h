@@ -222,7 +222,7 @@ static inline void tkt_mapping_barrier(void)
 
 typedef struct tkt_kept_fold {
     uint64_t from_ticks;    /* of the window */
-    uint64_t other_count;
+    uint64_t reserved;
     uint64_t lost_count;
     uint32_t next_sequence; /* the fold lacks the log's chunks from this number on */
     uint32_t node_count;

@@ -101,6 +101,7 @@ static bool fold_tracks(const takt_trace *trace, tkt_fold *fold, uint32_t **node
     }
     TKT_ARRAY_FREE(&f.open);
     tkt_fold_find_self(fold);
+    tkt_fold_find_others(fold);
     return is_folded;
 }
 

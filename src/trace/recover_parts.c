@@ -263,7 +263,6 @@ static bool read_fold(reader *from, uint64_t from_ticks, tkt_fold *fold, uint32_
     for (uint32_t i = 0; i < head.node_count; i++)
         if (!read_node(from, i, fold))
             return false;
-    fold->other_count = head.other_count;
     fold->lost_count = head.lost_count;
     *next = head.next_sequence;
     return true;

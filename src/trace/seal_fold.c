@@ -158,5 +158,6 @@ takt_status tkt_seal_folds(tkt_sealing *sealing)
     sealing->trace->facts.begun_before = sealing->trace->fold.begun_before;
     sealing->trace->facts.unfinished = sealing->trace->fold.unfinished;
     tkt_fold_find_self(&sealing->trace->fold);
+    tkt_fold_find_others(&sealing->trace->fold);
     return status;
 }

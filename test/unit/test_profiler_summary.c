@@ -558,6 +558,36 @@ static void has_figures(takt_trace *trace, uint64_t tasks, uint64_t tasks_ns, ui
     takt_trace_release(trace);
 }
 
+/* Whenever a thread folds a chunk, it looks up the path of its open scopes once more. */
+TEST(calls_of_other_paths_are_counted_once)
+{
+    const tkt_wish wish = {.modes = TKT_FOLD, .mask = TAKT_NORMAL_BIT};
+    tkt_window *window = window_with(&wish);
+    tkt_fold_limit(1u << 20);
+    for (unsigned i = 0; i < 8000; i++) {
+        char name[32];
+        snprintf(name, sizeof name, "run timestep %u", i);
+        takt_begin("step");
+        takt_begin(name);
+        for (int k = 0; k < 10; k++) {
+            TAKT_SCOPE("inner");
+            pass_ns(1);
+        }
+        takt_end();
+        takt_end();
+    }
+    tkt_window_end(window, tkt_ticks());
+    takt_trace *trace = seal_window(window);
+    uint64_t count = 0;
+    for (size_t i = 1; i < trace->fold.count; i++)
+        if (trace->fold.items[i].site == TKT_SITE_OTHER)
+            count += trace->fold.items[i].stats.count;
+    assert_true(count > 10000);
+    assert_int_equal(takt_trace_loss(trace, TAKT_LOSS_TOO_MANY_PATHS), count);
+    takt_trace_release(trace);
+    tkt_fold_limit(UINT64_C(64) << 20);
+}
+
 /* The first task begins before the recording. */
 TEST(a_snapshot_counts_what_is_open_as_ended)
 {

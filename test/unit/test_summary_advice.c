@@ -181,6 +181,7 @@ TEST(other_paths_are_counted_and_no_scope)
     for (uint32_t i = 0; i < 80000; i++)
         tkt_fold_add(&trace->fold, tkt_fold_child(&trace->fold, 0, next), 10);
     tkt_fold_find_self(&trace->fold);
+    tkt_fold_find_others(&trace->fold);
     build_end(trace);
     json_t *summary = report_json(trace, "summary", NULL);
     const json_t *advice = json_object_get(json_object_get(summary, "tables"), "advice");
