@@ -118,13 +118,6 @@ typedef struct tkt_chrome_stream {
     tkt_chrome_lanes lanes;
 } tkt_chrome_stream;
 
-/* Current bytes of one kind of memory of a device. */
-typedef struct tkt_chrome_bytes {
-    uint32_t device; /* string; 0: host */
-    uint32_t kind;
-    int64_t  bytes;
-} tkt_chrome_bytes;
-
 typedef struct tkt_chrome {
     const takt_trace       *trace;
     tkt_writer             *writer;
@@ -153,7 +146,7 @@ typedef struct tkt_chrome {
     tkt_map     contexts; /* context -> string of its device; empty unless `only` */
     TKT_ARRAY_OF(tkt_chrome_stream) stream_rows; /* by stream */
     TKT_ARRAY_OF(tkt_chrome_work) works; /* sorted by begin */
-    TKT_ARRAY_OF(tkt_chrome_bytes) memories;
+    tkt_memory_sums         memories;
     tkt_chrome_lanes overheads;
     uint64_t      *launchers; /* bits by tkt_chrome_external_id(): spans with an id; NULL: none */
     tkt_sms          sms;

@@ -159,32 +159,26 @@ void tkt_chrome_flows(tkt_chrome *chrome, uint64_t last_ns)
     }
 }
 
-/* Returns the bytes allocated of the event's device and kind; pools are separate. NULL without
- * memory. */
-static tkt_chrome_bytes *memory_of(tkt_chrome *chrome, const tkt_memory_event *event)
+/* Adds the event to a sum, and returns what is in use then. */
+static int64_t add_memory(tkt_chrome *chrome, const tkt_memory_event *event, uint32_t device,
+                          uint32_t kind)
 {
-    for (size_t i = 0; i < chrome->memories.count; i++) {
-        tkt_chrome_bytes *known = &chrome->memories.items[i];
-        if (known->device == event->device && known->kind == event->kind)
-            return known;
-    }
-    tkt_chrome_bytes *added = TKT_ARRAY_ADD(&chrome->memories);
-    if (!added) {
+    uint64_t *sum = tkt_memory_sum(&chrome->memories, chrome->trace, device, kind);
+    if (!sum) {
         chrome->status = TAKT_NO_MEMORY;
-        return NULL;
+        return 0;
     }
-    *added = (tkt_chrome_bytes){.device = event->device, .kind = event->kind};
-    if (event->device == 0)
-        added->bytes = (int64_t)chrome->trace->memory.window_begin_bytes;
-    return added;
+    *sum += (uint64_t)event->bytes;
+    return (int64_t)*sum;
 }
 
-/* Writes the instant that TensorBoard's memory view reads. Device type 0 is the CPU, 1 a GPU. */
-static void put_memory_instant(tkt_chrome *chrome, const tkt_memory_event *event, uint32_t tid,
-                               int64_t total)
+/* Writes the instant that TensorBoard's memory view reads. Device type 0 is the CPU, 1 a GPU; it
+ * has one total for each, whatever the kind of memory. */
+static void put_memory_instant(tkt_chrome *chrome, const tkt_memory_event *event, uint32_t tid)
 {
     tkt_writer *writer = chrome->writer;
-    uint32_t device = event->device ? tkt_chrome_device_index(chrome, event->device) : UINT32_MAX;
+    uint32_t label = tkt_memory_is_host(event) ? 0 : event->device;
+    uint32_t device = label ? tkt_chrome_device_index(chrome, label) : UINT32_MAX;
     bool is_device = device != UINT32_MAX;
     begin_event(chrome, "i");
     tkt_writer_text(writer,
@@ -196,7 +190,7 @@ static void put_memory_instant(tkt_chrome *chrome, const tkt_memory_event *event
     tkt_writer_text(writer, ",\"Bytes\":");
     tkt_chrome_put_i64(writer, event->bytes);
     tkt_writer_text(writer, ",\"Total Allocated\":");
-    tkt_chrome_put_i64(writer, total);
+    tkt_chrome_put_i64(writer, add_memory(chrome, event, label, TKT_ALL_MEMORY));
     tkt_writer_text(writer, ",\"Total Reserved\":0}");
     end_event(chrome);
 }
@@ -221,22 +215,16 @@ static void put_memory_name(tkt_chrome *chrome, const tkt_memory_event *event)
 static void put_memory_event(tkt_chrome *chrome, const tkt_memory_event *event)
 {
     tkt_writer *writer = chrome->writer;
-    tkt_chrome_bytes *memory = memory_of(chrome, event);
-    if (!memory)
-        return;
     uint32_t tid = announced_tid(chrome, event->track);
-    /* A program may report any size; sums wrap around, like those of the recorder. */
-    memory->bytes = (int64_t)((uint64_t)memory->bytes + (uint64_t)event->bytes);
-    int64_t total = memory->bytes;
     if (!(event->kind & TKT_MEMORY_POOL))
-        put_memory_instant(chrome, event, tid, total);
+        put_memory_instant(chrome, event, tid);
     begin_event(chrome, "C");
     tkt_writer_text(writer, ",\"name\":\"");
     put_memory_name(chrome, event);
     tkt_writer_text(writer, " memory\"");
     put_place(chrome, tid, event->time_ns);
     tkt_writer_text(writer, ",\"args\":{\"bytes\":");
-    tkt_chrome_put_i64(writer, total);
+    tkt_chrome_put_i64(writer, add_memory(chrome, event, event->device, event->kind));
     tkt_writer_text(writer, "}");
     end_event(chrome);
 }

@@ -1,5 +1,5 @@
-/* The earliest time of a trace, its devices, lanes for slices that may overlap, and numbers of
- * streams. */
+/* The earliest time of a trace, its devices, bytes in use, lanes for slices that may overlap, and
+ * numbers of streams. */
 #include "export/devices.h"
 
 #include <stdlib.h>
@@ -45,6 +45,32 @@ uint64_t tkt_earliest_ns(const takt_trace *trace)
     FIND_EARLIER(trace->overheads, 0, begin_ns);
     FIND_EARLIER(trace->phase_segments, 0, begin_ns);
     return first_ns;
+}
+
+/* ======== Memory ======== */
+
+static uint64_t bytes_at_begin(const takt_trace *trace, uint32_t device, uint32_t kind)
+{
+    if (device == 0)
+        return trace->memory.window_begin_bytes;
+    for (size_t i = 0; i < trace->device_memory.count; i++)
+        if (trace->device_memory.items[i].device == device &&
+            (kind == TAKT_MEMORY_DEVICE || kind == TKT_ALL_MEMORY))
+            return trace->device_memory.items[i].totals.window_begin_bytes;
+    return 0;
+}
+
+uint64_t *tkt_memory_sum(tkt_memory_sums *sums, const takt_trace *trace, uint32_t device,
+                         uint32_t kind)
+{
+    for (size_t i = 0; i < sums->count; i++)
+        if (sums->items[i].device == device && sums->items[i].kind == kind)
+            return &sums->items[i].bytes;
+    tkt_memory_bytes *added = TKT_ARRAY_ADD(sums);
+    if (!added)
+        return NULL;
+    *added = (tkt_memory_bytes){device, kind, bytes_at_begin(trace, device, kind)};
+    return &added->bytes;
 }
 
 /* ======== Lanes ======== */

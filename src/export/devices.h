@@ -1,5 +1,5 @@
-/* Shared by exporters: the earliest time, devices, names of CUPTI's numbers, lanes for overlapping
- * slices, numbers of streams. */
+/* Shared by exporters: the earliest time, devices, names of CUPTI's numbers, bytes in use, lanes for
+ * overlapping slices, numbers of streams. */
 #ifndef TKT_EXPORT_DEVICES_H
 #define TKT_EXPORT_DEVICES_H
 
@@ -37,6 +37,25 @@ uint32_t tkt_device_ordinal(const takt_trace *trace, uint32_t label);
 
 /* Returns the time of the earliest event. Clocks of devices may put one before the recording. */
 uint64_t tkt_earliest_ns(const takt_trace *trace);
+
+/* ======== Memory ======== */
+
+#define TKT_ALL_MEMORY UINT32_MAX /* as a kind: all but pools */
+
+/* Bytes in use of one kind of memory. A program may report any size, so sums wrap around, as the
+ * recorder's do. */
+typedef struct tkt_memory_bytes {
+    uint32_t device; /* string; 0: the host */
+    uint32_t kind;
+    uint64_t bytes;
+} tkt_memory_bytes;
+
+typedef TKT_ARRAY_OF(tkt_memory_bytes) tkt_memory_sums; /* starts as {0} */
+
+/* Returns the sum to which events of this kind are added, one after the other. It starts with what
+ * was in use when the recording began. NULL without memory. */
+uint64_t *tkt_memory_sum(tkt_memory_sums *sums, const takt_trace *trace, uint32_t device,
+                         uint32_t kind);
 
 /* ======== Lanes ======== */
 

@@ -352,49 +352,18 @@ uint64_t tkt_perfetto_memory_uuid(tkt_perfetto *file, uint32_t device, uint32_t 
 
 /* ---- Memory ---------------------------------------------------------------------------------- */
 
-/* Current bytes of one kind of memory of a device. */
-typedef struct memory_sum {
-    uint32_t device;
-    uint32_t kind;
-    uint64_t bytes;
-} memory_sum;
-
-typedef TKT_ARRAY_OF(memory_sum) memory_sums;
-
-static uint64_t bytes_at_begin(const takt_trace *trace, uint32_t device, uint32_t kind)
-{
-    if (device == 0)
-        return trace->memory.window_begin_bytes;
-    for (size_t i = 0; i < trace->device_memory.count && kind == TAKT_MEMORY_DEVICE; i++)
-        if (trace->device_memory.items[i].device == device)
-            return trace->device_memory.items[i].totals.window_begin_bytes;
-    return 0;
-}
-
-static memory_sum *find_sum(const takt_trace *trace, memory_sums *sums, uint32_t device,
-                            uint32_t kind)
-{
-    for (size_t i = 0; i < sums->count; i++)
-        if (sums->items[i].device == device && sums->items[i].kind == kind)
-            return &sums->items[i];
-    memory_sum *added = TKT_ARRAY_ADD(sums);
-    if (added)
-        *added = (memory_sum){device, kind, bytes_at_begin(trace, device, kind)};
-    return added;
-}
-
 bool tkt_perfetto_memory_after(const takt_trace *trace, uint64_t **out)
 {
     const tkt_memory_event *events = trace->memory_events.items;
     size_t count = trace->memory_events.count;
-    memory_sums sums = {0};
+    tkt_memory_sums sums = {0};
     uint64_t *after = count ? tkt_alloc(count * sizeof *after) : NULL;
     bool is_ok = after || !count;
     for (size_t i = 0; i < count && is_ok; i++) {
-        memory_sum *sum = find_sum(trace, &sums, events[i].device, events[i].kind);
+        uint64_t *sum = tkt_memory_sum(&sums, trace, events[i].device, events[i].kind);
         is_ok = sum != NULL;
         if (is_ok)
-            after[i] = sum->bytes += (uint64_t)events[i].bytes;
+            after[i] = *sum += (uint64_t)events[i].bytes;
     }
     TKT_ARRAY_FREE(&sums);
     *out = after;

@@ -251,6 +251,35 @@ TEST(waits_overheads_and_memory_are_there)
     json_decref(json);
 }
 
+/* TensorBoard reads one total for a device, and pinned memory is the host's. */
+TEST(memory_in_use_before_the_recording_counts)
+{
+    takt_trace *trace = make_devices();
+    uint32_t cuda1 = text(trace, "cuda:1");
+    trace->memory.window_begin_bytes = 30;
+    PUSH(&trace->device_memory,
+         (tkt_device_memory){.device = cuda1, .totals = {.window_begin_bytes = 5000}});
+    PUSH(&trace->memory_events,
+         (tkt_memory_event){BEGIN_NS + 5, 64, -1000, 0, TKT_NO_SPAN, cuda1, TAKT_MEMORY_DEVICE});
+    PUSH(&trace->memory_events,
+         (tkt_memory_event){BEGIN_NS + 6, 65, 300, 0, TKT_NO_SPAN, cuda1, TAKT_MEMORY_PINNED});
+    PUSH(&trace->memory_events,
+         (tkt_memory_event){BEGIN_NS + 7, 66, 20, 0, TKT_NO_SPAN, cuda1, TAKT_MEMORY_MANAGED});
+    json_t *json = linked_json(trace);
+    static const int64_t totals[] = {4000, 330, 4020}, counted[] = {4000, 300, 20};
+    static const char *const names[] = {"cuda:1 Device memory", "cuda:1 Pinned memory",
+                                        "cuda:1 Managed memory"};
+    for (int i = 0; i < 3; i++) {
+        json_t *args = args_of(find_nth(json, "i", "[memory]", i));
+        assert_int_equal(integer_of(args, "Device Type"), i != 1);
+        assert_int_equal(integer_of(args, "Device Id"), i == 1 ? -1 : 1);
+        assert_int_equal(integer_of(args, "Total Allocated"), totals[i]);
+        json_t *counter = find_event(json, "C", names[i]);
+        assert_int_equal(integer_of(args_of(counter), "bytes"), counted[i]);
+    }
+    json_decref(json);
+}
+
 TEST(devices_are_described)
 {
     json_t *json = linked_json(make_devices());
