@@ -1,5 +1,6 @@
 /* Threads. The library's own threads must be invisible to the host. They block all signals, because
- * the host's signal handlers expect the host's threads. */
+ * the host's signal handlers expect the host's threads. They inherit neither a real-time policy nor
+ * a thread's CPU, because they would then stall the thread that they work for. */
 #include "base/thread.h"
 
 #include <errno.h>
@@ -65,6 +66,45 @@ __attribute__((noinline)) void tkt_spin_wait(tkt_spin *spin)
     }
 }
 
+static cpu_set_t cpus; /* of the process: programs pin their threads later than this is loaded */
+static bool knows_cpus;
+
+__attribute__((constructor)) static void learn_cpus(void)
+{
+    knows_cpus = sched_getaffinity(getpid(), sizeof cpus, &cpus) == 0;
+}
+
+/* The stack is at least that large: programs with many threads choose a small default. */
+#define LEAST_STACK ((size_t)512 << 10)
+
+static void make_humble(pthread_attr_t *how)
+{
+    size_t stack = 0;
+    int policy = sched_getscheduler(0) & ~SCHED_RESET_ON_FORK;
+    if (pthread_attr_getstacksize(how, &stack) == 0 && stack < LEAST_STACK)
+        pthread_attr_setstacksize(how, LEAST_STACK);
+    if (policy == SCHED_FIFO || policy == SCHED_RR) {
+        pthread_attr_setinheritsched(how, PTHREAD_EXPLICIT_SCHED);
+        pthread_attr_setschedpolicy(how, SCHED_OTHER);
+        pthread_attr_setschedparam(how, &(struct sched_param){0});
+    }
+    if (knows_cpus)
+        pthread_attr_setaffinity_np(how, sizeof cpus, &cpus);
+}
+
+/* Where the attributes are refused, as after the process has lost these CPUs, it does without. */
+static int create(pthread_t *started, void *(*run)(void *), void *argument)
+{
+    pthread_attr_t how;
+    int failure = pthread_attr_init(&how);
+    if (!failure) {
+        make_humble(&how);
+        failure = pthread_create(started, &how, run, argument);
+        pthread_attr_destroy(&how);
+    }
+    return failure ? pthread_create(started, NULL, run, argument) : 0;
+}
+
 takt_status tkt_thread_start(tkt_thread *thread, const char *name, void *(*run)(void *),
                              void *argument)
 {
@@ -73,7 +113,7 @@ takt_status tkt_thread_start(tkt_thread *thread, const char *name, void *(*run)(
     /* A new thread inherits the mask, so the mask applies from its first moment. */
     pthread_sigmask(SIG_SETMASK, &all, &before);
     pthread_t started;
-    int failure = pthread_create(&started, NULL, run, argument);
+    int failure = create(&started, run, argument);
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     if (failure)
         return TAKT_NO_MEMORY;

@@ -306,7 +306,7 @@ static const struct path {
     {"mark_made", run_made_mark, TRACE, 60},
     {"name", run_name, TRACE, 120},
     {"name_of_64", run_64_names, TRACE, 134},
-    {"name_built", run_built_names, TRACE, 242},
+    {"name_built", run_built_names, TRACE, 244},
     {"span", run_span, TRACE, 850},
     {"span_made", run_made_span, TRACE, 776},
     {"scope_argument", run_argument, TRACE, 88},

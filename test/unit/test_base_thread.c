@@ -1,9 +1,11 @@
 /* Threads. */
 #include "base/thread.h"
 
+#include "support/skip.h"
 #include "support/test.h"
 
 #include <errno.h>
+#include <sched.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/prctl.h>
@@ -31,6 +33,69 @@ TEST(the_librarys_threads_block_every_signal)
         assert_int_equal(sigismember(&within, number), sigismember(&all, number));
         assert_int_equal(sigismember(&before, number), sigismember(&after, number));
     }
+}
+
+/* How a thread of the library runs. */
+typedef struct running {
+    int policy;
+    cpu_set_t cpus;
+} running;
+
+static void *look_at_running(void *argument)
+{
+    running *seen = argument;
+    volatile char stack[128 << 10]; /* twice the default of the last test */
+    stack[0] = stack[sizeof stack - 1] = 1;
+    seen->policy = sched_getscheduler(0);
+    sched_getaffinity(0, sizeof seen->cpus, &seen->cpus);
+    return NULL;
+}
+
+static running run_humbly(void)
+{
+    running seen;
+    tkt_thread thread;
+    assert_int_equal(tkt_thread_start(&thread, "humble", look_at_running, &seen), TAKT_OK);
+    tkt_thread_join(thread);
+    return seen;
+}
+
+TEST(the_librarys_threads_use_the_process_cpus_not_the_one_of_their_starter)
+{
+    cpu_set_t all, one;
+    sched_getaffinity(0, sizeof all, &all);
+    if (CPU_COUNT(&all) < 2)
+        SKIP_CASE("there is one CPU only");
+    CPU_ZERO(&one);
+    for (int cpu = 0; CPU_COUNT(&one) == 0; cpu++)
+        if (CPU_ISSET(cpu, &all))
+            CPU_SET(cpu, &one);
+    assert_int_equal(sched_setaffinity(0, sizeof one, &one), 0);
+    running seen = run_humbly();
+    sched_setaffinity(0, sizeof all, &all);
+    assert_true(CPU_EQUAL(&seen.cpus, &all));
+}
+
+TEST(the_librarys_threads_are_not_real_time_threads)
+{
+    struct sched_param urgent = {.sched_priority = 1}, usual = {0};
+    if (sched_setscheduler(0, SCHED_FIFO, &urgent) != 0)
+        SKIP_CASE("this user may not start real-time threads");
+    running seen = run_humbly();
+    sched_setscheduler(0, SCHED_OTHER, &usual);
+    assert_int_equal(seen.policy, SCHED_OTHER);
+}
+
+TEST(the_librarys_threads_have_room_where_the_default_stack_is_small)
+{
+    pthread_attr_t before, small;
+    pthread_getattr_default_np(&before);
+    pthread_attr_init(&small);
+    pthread_attr_setstacksize(&small, 64 << 10);
+    assert_int_equal(pthread_setattr_default_np(&small), 0);
+    run_humbly();
+    pthread_setattr_default_np(&before);
+    pthread_attr_destroy(&small);
 }
 
 /* A thread that stays until it is let go. */
