@@ -24,6 +24,8 @@ __thread takt_thread_v1 takt_thread_hot_v1 = NO_LOG;
 
 static tkt_mutex list_lock = TKT_MUTEX_INIT;
 static tkt_thread_log *all_logs;
+static tkt_thread_log *free_logs; /* lock; those that no thread uses */
+static tkt_thread_log *looked_at; /* lock; see look_for_ended() */
 static uint32_t log_count;
 static uint64_t last_serial;
 
@@ -74,19 +76,39 @@ static tkt_thread_log *create_log(void)
     return log;
 }
 
+/* With the lock. */
+static void give(tkt_thread_log *log)
+{
+    log->is_taken = false;
+    log->next_free = free_logs;
+    free_logs = log;
+}
+
+#define MOST_LOOKS 8u
+
+/* With the lock: looks for a thread that has ended unnoticed. Each look costs system calls, so each
+ * new thread looks at a few logs only, where the one before it stopped. One in eight logs at most
+ * then belongs to no thread. */
+static void look_for_ended(void)
+{
+    for (uint32_t i = 0; i < MOST_LOOKS && i < tkt_log_count() && !free_logs; i++) {
+        looked_at = looked_at && looked_at->next ? looked_at->next : all_logs;
+        if (looked_at && tkt_log_reclaim(looked_at))
+            give(looked_at);
+    }
+}
+
 /* Returns a log that no thread uses, or a new one; NULL without memory. */
 static tkt_thread_log *take_log(void)
 {
     tkt_record_watch_forks();
     tkt_mutex_lock(&list_lock);
-    tkt_thread_log *log = all_logs;
-    while (log && log->is_taken)
-        log = log->next;
-    if (!log)
-        for (log = all_logs; log && !tkt_log_reclaim(log); log = log->next)
-            continue;
-    if (log)
+    look_for_ended();
+    tkt_thread_log *log = free_logs;
+    if (log) {
+        free_logs = log->next_free;
         log->is_taken = true;
+    }
     tkt_mutex_unlock(&list_lock);
     if (log)
         return log;
@@ -106,16 +128,18 @@ __attribute__((cold)) void tkt_log_reclaim_all(void)
 {
     uint64_t was = tkt_busy_lock(&list_lock);
     for (tkt_thread_log *log = all_logs; log; log = log->next)
-        if (log->is_taken && (__atomic_load_n(&log->youth, __ATOMIC_RELAXED) ||
-                              __atomic_load_n(&log->is_ending, __ATOMIC_RELAXED)))
-            log->is_taken = !tkt_log_reclaim(log);
+        if (log->is_taken &&
+            (__atomic_load_n(&log->youth, __ATOMIC_RELAXED) ||
+             __atomic_load_n(&log->is_ending, __ATOMIC_RELAXED)) &&
+            tkt_log_reclaim(log))
+            give(log);
     tkt_busy_unlock(&list_lock, was);
 }
 
 void tkt_log_give(tkt_thread_log *log)
 {
     tkt_mutex_lock(&list_lock);
-    log->is_taken = false;
+    give(log);
     tkt_mutex_unlock(&list_lock);
 }
 
@@ -162,14 +186,15 @@ void tkt_log_detach(void)
         log->rest = thread->cursor;
         log->rest_top = log->frames;
         log->thread = NULL;
-        log->is_taken = false;
+        give(log);
         *thread = (takt_thread_v1)NO_LOG;
     }
     if (!tkt_mapping())
         return;
     tkt_mapping_leave();
     tkt_pool_map(NULL, 0, 0);
-    all_logs = NULL; /* their chunks and frames are in the parent's file */
+    /* Their chunks and frames are in the parent's file. */
+    all_logs = free_logs = looked_at = NULL;
 }
 
 void tkt_log_shut(void)
@@ -412,6 +437,6 @@ __attribute__((cold)) void tkt_log_free_all(void)
             tkt_free(frames - 1);
         tkt_free(log);
     }
-    all_logs = NULL;
+    all_logs = free_logs = looked_at = NULL;
     log_count = 0;
 }

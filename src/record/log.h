@@ -126,6 +126,7 @@ typedef struct tkt_cached_value {
 
 typedef struct tkt_thread_log {
     struct tkt_thread_log *next; /* in the list of all logs, which only grows */
+    struct tkt_thread_log *next_free; /* while no thread uses the log */
     uint32_t        number; /* counts the logs */
     bool            is_taken;
     bool            is_placed; /* frames and chunks need not move to the crash-safe file any more */

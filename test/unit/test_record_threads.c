@@ -12,6 +12,8 @@
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/syscall.h>
+#include <sys/uio.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -251,6 +253,78 @@ TEST(thousands_of_threads_leave_their_spans_and_no_memory)
     assert_int_equal(count_spans(trace), 3 * THREADS);
     takt_trace_release(trace);
     assert_true(tkt_pool_used_bytes() <= before + TKT_CHUNK_BYTES);
+}
+
+static pthread_key_t last_key; /* Takt's own handler runs before its destructor */
+
+/* Sets the value anew in each round, so that the thread records after the last one of Takt's. */
+static void record_in_each_round(void *round)
+{
+    one_round();
+    if ((uintptr_t)round < 100)
+        pthread_setspecific(last_key, (char *)round + 1);
+}
+
+static void *end_unnoticed(void *unused)
+{
+    pthread_setspecific(last_key, (void *)1);
+    return unused;
+}
+
+TEST(the_logs_of_threads_that_end_unnoticed_are_used_again)
+{
+    enum {
+        THREADS = 200
+    };
+    tkt_window *window = open_window(TKT_KEEP, 0);
+    one_round(); /* makes Takt's key first */
+    assert_int_equal(pthread_key_create(&last_key, record_in_each_round), 0);
+    uint32_t before = tkt_log_count();
+    for (int i = 0; i < THREADS; i++) {
+        pthread_t thread;
+        assert_int_equal(pthread_create(&thread, NULL, end_unnoticed, NULL), 0);
+        pthread_join(thread, NULL);
+    }
+    assert_true(tkt_log_count() - before <= before / 4 + 2);
+    pthread_key_delete(last_key);
+    takt_trace_release(end_and_seal(window));
+}
+
+static size_t looks; /* atomic; how often a thread asked the kernel about another one */
+
+/* Takes the place of the C library's function. */
+ssize_t process_vm_readv(pid_t process, const struct iovec *to, unsigned long to_count,
+                         const struct iovec *from, unsigned long from_count, unsigned long flags)
+{
+    __atomic_add_fetch(&looks, 1, __ATOMIC_RELAXED);
+    return syscall(SYS_process_vm_readv, process, to, to_count, from, from_count, flags);
+}
+
+static void *record_and_stay(void *all_are_there)
+{
+    one_round();
+    pthread_barrier_wait(all_are_there);
+    return NULL;
+}
+
+TEST(a_new_thread_looks_at_a_few_others_however_many_live)
+{
+    enum {
+        THREADS = 200
+    };
+    pthread_t threads[THREADS];
+    pthread_barrier_t all_are_there;
+    tkt_window *window = open_window(TKT_KEEP, 0);
+    pthread_barrier_init(&all_are_there, NULL, THREADS + 1);
+    looks = 0;
+    for (int i = 0; i < THREADS; i++)
+        assert_int_equal(pthread_create(&threads[i], NULL, record_and_stay, &all_are_there), 0);
+    pthread_barrier_wait(&all_are_there);
+    size_t most = 10 * THREADS, had = __atomic_load_n(&looks, __ATOMIC_RELAXED);
+    join_threads(threads, THREADS);
+    assert_true(had <= most);
+    takt_trace_release(end_and_seal(window));
+    pthread_barrier_destroy(&all_are_there);
 }
 
 TEST(a_forked_child_records_nothing_and_ends)
