@@ -148,6 +148,19 @@ uint32_t tkt_thread_id(void)
     return (uint32_t)syscall(SYS_gettid);
 }
 
+void tkt_thread_stack(uintptr_t *begin, uintptr_t *end)
+{
+    pthread_attr_t how;
+    void *stack = NULL;
+    size_t size = 0;
+    if (pthread_getattr_np(pthread_self(), &how) == 0) {
+        pthread_attr_getstack(&how, &stack, &size);
+        pthread_attr_destroy(&how);
+    }
+    *begin = (uintptr_t)stack;
+    *end = *begin + size;
+}
+
 void tkt_thread_os_name(char name[16])
 {
     name[0] = 0;

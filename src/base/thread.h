@@ -90,6 +90,9 @@ void tkt_thread_pause_ms(uint32_t ms);
 /* The operating system's id of the calling thread. */
 uint32_t tkt_thread_id(void);
 
+/* The bounds of the calling thread's stack; 0 if they are unknown. Its coroutines have others. */
+void tkt_thread_stack(uintptr_t *begin, uintptr_t *end);
+
 /* The calling thread's name in the operating system, at most 15 bytes. */
 void tkt_thread_os_name(char name[16]);
 

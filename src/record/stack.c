@@ -26,6 +26,8 @@ typedef struct memory {
 } memory;
 
 struct tkt_stack_memory {
+    uint64_t thread; /* serial number of the one whose stack the next two are */
+    uintptr_t begin, end;
     memory items[MEMORIES];
 };
 
@@ -123,10 +125,26 @@ static uint32_t find_or_add(const memory *seen)
 
 static memory *memory_for(tkt_thread_log *log, const void *caller, uintptr_t frame)
 {
-    if (!log->stacks)
-        log->stacks = tkt_alloc_zeroed(sizeof *log->stacks);
+    struct tkt_stack_memory *known = log->stacks;
+    if (!known)
+        known = log->stacks = tkt_alloc_zeroed(sizeof *known);
+    if (known && known->thread != log->mark.serial) {
+        known->thread = log->mark.serial;
+        tkt_thread_stack(&known->begin, &known->end);
+    }
     uint64_t hash = tkt_hash_u64((uintptr_t)caller ^ frame << 16);
-    return log->stacks ? &log->stacks->items[hash & (MEMORIES - 1)] : NULL;
+    return known ? &known->items[hash & (MEMORIES - 1)] : NULL;
+}
+
+/* Returns up to where the stack above `frame` can be read. A coroutine's stack may end anywhere, so
+ * only the rest of the frame's page is sure to be there. */
+static uintptr_t end_of_stack(const struct tkt_stack_memory *known, uintptr_t frame)
+{
+    enum {
+        LEAST_PAGE = 4096
+    };
+    bool is_own = frame - known->begin < known->end - known->begin;
+    return is_own ? known->end : (frame | (LEAST_PAGE - 1)) + 1;
 }
 
 __attribute__((noinline)) uint32_t tkt_stack_here(tkt_thread_log *log, const void *caller)
@@ -135,8 +153,9 @@ __attribute__((noinline)) uint32_t tkt_stack_here(tkt_thread_log *log, const voi
         return 0;
     uintptr_t frame = (uintptr_t)__builtin_frame_address(0);
     memory *seen = memory_for(log, caller, frame);
-    bool is_same = seen && seen->caller == caller && seen->frame == frame && seen->number != 0 &&
-                   tkt_unwind_is_same(seen->returns, seen->count);
+    bool is_same =
+        seen && seen->caller == caller && seen->frame == frame && seen->number != 0 &&
+        tkt_unwind_is_same(seen->returns, seen->count, frame, end_of_stack(log->stacks, frame));
     if (seen && !is_same) {
         *seen = (memory){.caller = caller, .frame = frame};
         seen->count = tkt_unwind(caller, seen->returns, TKT_STACK_FRAMES);

@@ -8,12 +8,14 @@
 
 #include <takt/takt.h>
 
+#include <alloca.h>
 #include <dlfcn.h>
 #include <execinfo.h>
 #include <link.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <ucontext.h>
 
 #define KEEP_CALL() __asm__ volatile("") /* so that what comes before it is no tail call */
@@ -168,7 +170,7 @@ __attribute__((noinline)) static void walk_or_compare(walked *at)
 {
     if (at->count == 0)
         at->count = tkt_unwind(__builtin_return_address(0), at->returns, 128);
-    at->is_same = tkt_unwind_is_same(at->returns, at->count);
+    at->is_same = tkt_unwind_is_same(at->returns, at->count, 1, UINTPTR_MAX);
 }
 
 __attribute__((noinline)) static void walk_left(walked *at)
@@ -404,6 +406,16 @@ static void on_fiber(void)
     recurse(NULL, 20);
 }
 
+static void run_fiber(void (*run)(void), char *stack, size_t bytes)
+{
+    assert_int_equal(getcontext(&there), 0);
+    there.uc_stack.ss_sp = stack;
+    there.uc_stack.ss_size = bytes;
+    there.uc_link = &here;
+    makecontext(&there, run, 0);
+    assert_int_equal(swapcontext(&here, &there), 0);
+}
+
 /* Its stack is none of the thread's, and ends where makecontext() says. */
 TEST(a_fiber_has_its_own)
 {
@@ -411,14 +423,8 @@ TEST(a_fiber_has_its_own)
     char *stack = malloc(bytes);
     assert_non_null(stack);
     takt_profiler *profiler = begin(TAKT_MODE_TRACE, true);
-    for (int i = 0; i < 3; i++) {
-        assert_int_equal(getcontext(&there), 0);
-        there.uc_stack.ss_sp = stack;
-        there.uc_stack.ss_size = bytes;
-        there.uc_link = &here;
-        makecontext(&there, on_fiber, 0);
-        assert_int_equal(swapcontext(&here, &there), 0);
-    }
+    for (int i = 0; i < 3; i++)
+        run_fiber(on_fiber, stack, bytes);
     const takt_trace *trace = end(profiler);
     for (size_t i = 0; i < 6; i++) {
         size_t number = stack_of(trace, "leaf", i);
@@ -428,6 +434,33 @@ TEST(a_fiber_has_its_own)
     }
     takt_trace_release(trace);
     free(stack);
+}
+
+static volatile size_t room_bytes;
+
+static void on_roomy_fiber(void)
+{
+    volatile char *room = alloca(room_bytes + 1);
+    room[0] = 0;
+    left(NULL);
+    room[room_bytes] = 0;
+}
+
+TEST(a_fiber_does_not_read_what_the_one_before_has_unmapped)
+{
+    size_t half = 64 * 1024;
+    char *stack = mmap(NULL, 2 * half, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    assert_true(stack != MAP_FAILED);
+    takt_profiler *profiler = begin(TAKT_MODE_TRACE, true);
+    room_bytes = half;
+    run_fiber(on_roomy_fiber, stack, 2 * half);
+    munmap(stack + half, half);
+    room_bytes = 0;
+    run_fiber(on_roomy_fiber, stack, half); /* at the same place */
+    const takt_trace *trace = end(profiler);
+    assert_int_not_equal(stack_of(trace, "leaf", 1), TAKT_NO_STACK);
+    takt_trace_release(trace);
+    munmap(stack, half);
 }
 
 TEST(what_is_exported_has_its_name)
