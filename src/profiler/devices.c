@@ -95,15 +95,32 @@ static bool wait_for_round(tkt_device_folder *folder)
     return !is_ended;
 }
 
+static uint64_t fold_with_lock(tkt_device_part *part)
+{
+    take_calls(part, false);
+    uint32_t last = tkt_devices_last_correlation(part);
+    return tkt_device_fold_update(part->fold, tkt_store_get(), last);
+}
+
+bool tkt_devices_fold_now(tkt_device_part *part)
+{
+    if (!part->fold)
+        return true;
+    tkt_mutex_lock(&part->rounds);
+    bool goes_on = __atomic_load_n(&part->last_call, __ATOMIC_RELAXED) == UINT64_MAX;
+    if (goes_on)
+        fold_with_lock(part);
+    tkt_mutex_unlock(&part->rounds);
+    return goes_on;
+}
+
 static void *fold_all_the_time(void *argument)
 {
     tkt_device_folder *folder = argument;
     tkt_device_part *part = folder->part;
     while (wait_for_round(folder)) {
         tkt_mutex_lock(&part->rounds);
-        take_calls(part, false);
-        uint32_t last = tkt_devices_last_correlation(part);
-        uint64_t position = tkt_device_fold_update(part->fold, tkt_store_get(), last);
+        uint64_t position = fold_with_lock(part);
         tkt_mutex_unlock(&part->rounds);
         if (folder->are_kept)
             continue;
@@ -218,9 +235,11 @@ void tkt_devices_take(tkt_device_part *part)
 {
     if (!part->fold)
         return;
+    tkt_mutex_lock(&part->rounds); /* a stream may fold */
     take_calls(part, true);
     tkt_device_fold_forget(part->fold, tkt_devices_last_correlation(part),
                            tkt_cuda_last_correlation());
+    tkt_mutex_unlock(&part->rounds);
 }
 
 static tkt_join join_of(const tkt_device_part *part, const tkt_join *join)

@@ -162,6 +162,14 @@ takt_status tkt_window_describe(const tkt_window *window, takt_trace *trace)
     return TAKT_OK;
 }
 
+static void add_folds(const tkt_window *window, tkt_seal_window *request)
+{
+    request->with_fold = (window->wish.modes & TKT_FOLD) != 0;
+    request->folds = window->folds.items;
+    request->fold_count = window->folds.count;
+    request->device_fold = window->devices.fold;
+}
+
 /* Seals the content of the logs from `begin_ticks` on. */
 static takt_status seal_logs(const tkt_window *window, uint64_t begin_ticks, takt_trace **out)
 {
@@ -170,10 +178,7 @@ static takt_status seal_logs(const tkt_window *window, uint64_t begin_ticks, tak
     if (window->devices.is_on)
         request.last_correlation = tkt_devices_last_correlation(&window->devices);
     request.with_spans = (window->wish.modes & TKT_KEEP) != 0;
-    request.with_fold = (window->wish.modes & TKT_FOLD) != 0;
-    request.folds = window->folds.items;
-    request.fold_count = window->folds.count;
-    request.device_fold = window->devices.fold;
+    add_folds(window, &request);
     return tkt_seal(&request, out);
 }
 
@@ -335,6 +340,15 @@ takt_status tkt_window_fill_phases(const tkt_window *window, takt_trace *trace)
     trace->losses[TAKT_LOSS_PHASE_NUMBER] = 0;
     takt_status status = fill_phases(window, trace);
     return status == TAKT_OK ? tkt_phases_finish(trace) : status;
+}
+
+takt_status tkt_window_seal_sums(const tkt_window *window, takt_trace *trace)
+{
+    tkt_seal_window request = tkt_window_bounds(window, true);
+    add_folds(window, &request);
+    if (!request.with_fold || window->folds_status != TAKT_OK)
+        return window->folds_status;
+    return tkt_seal_sums(&request, trace);
 }
 
 takt_status tkt_window_settle(tkt_window *window, bool *is_settled)

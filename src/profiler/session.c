@@ -431,6 +431,8 @@ void tkt_window_release(tkt_window *window, uint64_t ticks, uint64_t position)
     uint64_t late_ticks = (uint64_t)(LATE_NS / tkt_clock_resolution_ns(&window->fit));
     if (tkt_process_is_disabled())
         return;
+    if (!tkt_devices_fold_now(&window->devices))
+        position = tkt_window_position(window);
     tkt_mutex_lock(&session_lock);
     window->was_released = true;
     window->kept_ticks = ticks;

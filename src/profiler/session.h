@@ -67,6 +67,10 @@ void tkt_window_progress(const tkt_window *window, const takt_trace *slice, takt
  * the first kept record. */
 takt_status tkt_window_settle(tkt_window *window, bool *is_settled);
 
+/* Adds the sums of an ended window to a trace that has none, if the window folds. Devices must have
+ * settled. */
+takt_status tkt_window_seal_sums(const tkt_window *window, takt_trace *trace);
+
 /* Makes the trace of a summary as of now. TAKT_BAD_STATE if the window has ended. */
 takt_status tkt_window_snapshot(tkt_window *window, takt_trace **out);
 
@@ -136,6 +140,10 @@ void tkt_devices_began(tkt_device_part *part, const tkt_wish *wish, const tkt_cl
  * the calls that they have folded. */
 void tkt_devices_end(tkt_device_part *part);
 void tkt_devices_take(tkt_device_part *part);
+
+/* Folds the activities that have arrived, before they are given back. False if the part has ended,
+ * and its fold needs them later. */
+bool tkt_devices_fold_now(tkt_device_part *part);
 
 /* How the end of a window waits for its launches. */
 typedef struct tkt_device_wait {

@@ -388,7 +388,20 @@ void tkt_stream_stop(tkt_stream *stream)
     tkt_thread_join(stream->thread);
 }
 
-/* Writes the facts that are known only at the end. */
+/* Writes the sums of the whole recording, if they were made beside the spans. */
+static void write_sums(tkt_stream *stream)
+{
+    takt_trace *trace = stream->to.trace;
+    if (tkt_window_seal_sums(stream->window, trace) != TAKT_OK)
+        tkt_perfetto_no_memory(&stream->to.perfetto);
+    tkt_trace_add_fold_losses(trace);
+    if (!trace->fold.items)
+        return;
+    tkt_perfetto_fold(&stream->to.perfetto, &trace->fold);
+    tkt_perfetto_node_activities(&stream->to.perfetto);
+}
+
+/* Writes the sums, and the facts that are known only at the end. */
 static void write_end(tkt_stream *stream, bool is_settled)
 {
     takt_trace *trace = stream->to.trace;
@@ -397,6 +410,7 @@ static void write_end(tkt_stream *stream, bool is_settled)
     tkt_stream_take_devices(&stream->to, stream->window, true);
     tkt_stream_write_devices(&stream->to, stream->window, true);
     tkt_stream_write_phases(&stream->to, true);
+    write_sums(stream);
     trace->facts.ending = TAKT_ENDING_WHOLE;
     trace->stream |= is_settled ? TKT_PF_STREAM_SETTLED : 0;
     tkt_perfetto_facts(&stream->to.perfetto);

@@ -424,6 +424,9 @@ uint32_t tkt_span_at(const tkt_track *track, uint64_t time_ns);
  * - Sets the facts' name, backend, first step, and the counts of spans, activities and steps. */
 takt_status tkt_trace_finish(takt_trace *trace);
 
+/* Part of tkt_trace_finish(): counts what the summary's tree had no room for. */
+void tkt_trace_add_fold_losses(takt_trace *trace);
+
 /* Part of tkt_trace_finish(): sorts phase_segments and phase_records, and finds the segments'
  * activities by correlation. Drops records that are not in the array. */
 takt_status tkt_phases_finish(takt_trace *trace);

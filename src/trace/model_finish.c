@@ -371,9 +371,8 @@ static uint64_t count_without_percentiles(const takt_trace *trace)
     return count;
 }
 
-/* Counts what the summary's tree had no room for. A file keeps both numbers: the tree's own, and as
- * losses. */
-static void add_fold_losses(takt_trace *trace)
+/* A file keeps both numbers: the tree's own, and as losses. */
+void tkt_trace_add_fold_losses(takt_trace *trace)
 {
     if (trace->fold.other_count > 0)
         trace->losses[TAKT_LOSS_TOO_MANY_PATHS] = trace->fold.other_count;
@@ -407,6 +406,6 @@ takt_status tkt_trace_finish(takt_trace *trace)
         facts->known_until_ns = facts->end_ns;
     if (trace->steps.count)
         facts->first_step = trace->steps.items[0].number;
-    add_fold_losses(trace);
+    tkt_trace_add_fold_losses(trace);
     return TAKT_OK;
 }

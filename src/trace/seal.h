@@ -54,6 +54,9 @@ typedef struct tkt_seal_window {
  * losses, memory totals) and calls tkt_trace_finish(). TAKT_NO_MEMORY. */
 takt_status tkt_seal(const tkt_seal_window *window, takt_trace **out);
 
+/* Adds only the folded form to a trace without one. TAKT_NO_MEMORY. */
+takt_status tkt_seal_sums(const tkt_seal_window *window, takt_trace *trace);
+
 /* ======== Spans on tracks of their own ======== */
 
 /* The log of the thread that ended such a span contains it as a whole. Open spans are in a registry

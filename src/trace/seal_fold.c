@@ -161,3 +161,11 @@ takt_status tkt_seal_folds(tkt_sealing *sealing)
     tkt_fold_find_others(&sealing->trace->fold);
     return status;
 }
+
+takt_status tkt_seal_sums(const tkt_seal_window *window, takt_trace *trace)
+{
+    tkt_sealing sealing = {.window = window, .trace = trace};
+    takt_status status = tkt_seal_folds(&sealing);
+    TKT_ARRAY_FREE(&sealing.sites);
+    return sealing.is_out_of_memory ? TAKT_NO_MEMORY : status;
+}

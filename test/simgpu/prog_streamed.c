@@ -158,6 +158,20 @@ static void check_devices(const takt_trace *trace, uint64_t steps)
     EXPECT(trace->facts.device_uncertainty_ns > 0, true);
 }
 
+/* The sums of mode both have the whole recording too. */
+static void check_sums(const takt_trace *trace, uint64_t steps)
+{
+    uint64_t kernels = 0, steps_of_tree = 0;
+    for (size_t i = 0; i < trace->node_activities.count; i++)
+        if (trace->node_activities.items[i].filter == TAKT_TIMING_KERNEL)
+            kernels += trace->node_activities.items[i].stats.count;
+    for (size_t i = 1; i < trace->fold.count; i++)
+        if (strcmp(tkt_node_name(trace, &trace->fold.items[i]), "step") == 0)
+            steps_of_tree += trace->fold.items[i].stats.count;
+    EXPECT(kernels, steps * KERNELS);
+    EXPECT(steps_of_tree, steps);
+}
+
 static void check_phases(const takt_trace *trace, uint64_t steps)
 {
     uint64_t known = 0, in_kernel = 0, blocks = 0, cycles = 0;
@@ -209,7 +223,7 @@ static void check_host(const takt_trace *trace, uint64_t steps)
     EXPECT(trace->all_steps.stats.count, steps);
 }
 
-static bool was_given;
+static bool was_given, is_summed;
 
 static void check_trace(const takt_trace *trace, void *user)
 {
@@ -228,6 +242,8 @@ static void check_trace(const takt_trace *trace, void *user)
         check_devices(trace, steps);
         check_phases(trace, steps);
     }
+    if (is_summed)
+        check_sums(trace, steps);
 }
 
 /* ---- The run --------------------------------------------------------------------------------- */
@@ -272,6 +288,7 @@ int main(int argc, char **argv)
     options.max_memory_bytes = (argc > 4 ? strtoull(argv[4], NULL, 10) : 0) << 10;
     options.on_trace = check_trace;
     options.user = &steps;
+    is_summed = options.mode == TAKT_MODE_BOTH;
     is_paced = options.max_memory_bytes != 0;
     CHECK(takt_profiler_create(&options, &profiler));
     CHECK(takt_profiler_start(profiler));

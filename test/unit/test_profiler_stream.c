@@ -147,6 +147,33 @@ TEST(the_reason_stays_in_other_files_of_the_trace)
     assert_int_equal(count_entries(folder), 1);
 }
 
+/* The calls of "work" in the trace's tree. */
+static uint64_t calls_in_tree(const takt_trace *trace)
+{
+    takt_node_info node = {.name = ""};
+    for (size_t i = 0; strcmp(node.name, "work") != 0; i++)
+        assert_int_equal(takt_trace_node(trace, i, &node), TAKT_OK);
+    return node.durations.count;
+}
+
+TEST(a_stream_of_both_has_the_sums_of_what_was_dropped)
+{
+    takt_profiler_options options = streamed(TAKT_MODE_BOTH, (takt_schedule){.active = 1000000});
+    options.max_memory_bytes = 64 << 10;
+    takt_profiler *profiler = started(&options);
+    step_until_written(profiler, 2000);
+    for (int i = 0; i < 20; i++) { /* more than the memory holds */
+        step(profiler, 10000);
+        tkt_thread_pause_ms(5);
+    }
+    assert_int_equal(stop(profiler), TAKT_OK);
+    takt_trace *trace;
+    assert_int_equal(takt_trace_open(in_folder(folder, "test.0.pftrace"), &trace, NULL), TAKT_OK);
+    assert_true(calls_in_tree(trace) > count_spans(trace, "work"));
+    assert_int_equal(calls_in_tree(trace), calls_in_tree(traces.items[0]));
+    takt_trace_release(trace);
+}
+
 TEST(a_stream_that_cannot_begin_leaves_no_file)
 {
     takt_profiler_options options = streamed(TAKT_MODE_TRACE, (takt_schedule){.active = 10});
