@@ -331,7 +331,8 @@ takt_status tkt_devices_settle(tkt_device_part *part, const tkt_join *join,
         .synchronize = how->synchronize,
         .wants_rest = awaits || (s.has_spans && has_call(trace, tkt_call_changes_memory)),
         .timeout_ms = how->timeout_ms,
-        .is_complete = has_all_arrived,
+        /* Records that were given back do not tell what is missing. */
+        .is_complete = tkt_window_was_released(how->window) ? NULL : has_all_arrived,
         .may_force = is_alone,
         .user = &s});
     if (awaits)

@@ -546,6 +546,17 @@ TEST_WITH(a_cycle_without_launches_has_no_work_of_others, use_first_device, NULL
     }
 }
 
+/* Records more than the memory holds, so that a stream gives memory back. */
+static void fill_memory(void)
+{
+    for (int i = 0; i < 20; i++) {
+        for (int k = 0; k < 300; k++) {
+            TAKT_SCOPE("small");
+        }
+        usleep(2000);
+    }
+}
+
 /* The host launches ahead: in the recorded step the device still works for the step before. */
 TEST_WITH(a_device_that_works_for_earlier_launches_is_busy, use_first_device, NULL)
 {
@@ -569,6 +580,21 @@ TEST_WITH(a_device_that_works_for_earlier_launches_is_busy, use_first_device, NU
         assert_int_equal(uses.items[0].busy_ns, facts->end_ns - facts->begin_ns);
     assert_work(last_trace, "", 1, 200000000);
     TKT_ARRAY_FREE(&uses);
+}
+
+TEST_WITH(a_stream_waits_for_launches_that_it_has_written, use_first_device, NULL)
+{
+    sim_script("kernel.long=200ms");
+    takt_profiler *profiler = start_in_foreground((takt_profiler_options){
+        .stream = true,
+        .max_memory_bytes = 64 << 10,
+        .directory = getenv("TMPDIR") ? getenv("TMPDIR") : "/tmp",
+    });
+    launch("long");
+    fill_memory();
+    stop_profiler(profiler);
+    assert_work(last_trace, "", 1, 200000000);
+    assert_int_equal(loss(TAKT_LOSS_NO_ACTIVITY), 0);
 }
 
 /* ---- In bounded memory ----------------------------------------------------------------------- */
