@@ -30,6 +30,7 @@ typedef struct taking {
     uint32_t last_correlation;
     uint64_t until_ns; /* end of the recording; far away before that */
     uint32_t *shapes;  /* index in the store -> index in the trace + 1 */
+    bool has_news;     /* about devices */
 } taking;
 
 static bool is_in_window(const taking *t, uint64_t time_ns)
@@ -96,11 +97,11 @@ static uint32_t shape_of(taking *t, uint32_t index)
     return t->shapes[index] - 1;
 }
 
-/* Copies devices. Their labels may come first, and other properties later. */
+/* Copies devices. Their labels may come first, and other properties later. At the end of the
+ * recording, work for earlier launches may turn out to go on beyond it. */
 static void copy_devices(taking *t)
 {
     takt_trace *trace = t->to->trace;
-    bool is_new = false;
     for (size_t i = 0; i < t->store->devices.count; i++) {
         tkt_device device = t->store->devices.items[i];
         device.label = string_of(t, device.label);
@@ -111,11 +112,11 @@ static void copy_devices(taking *t)
                 return;
             *added = (tkt_device){0};
         }
-        is_new |= memcmp(&trace->devices.items[i], &device, sizeof device) != 0;
+        uint64_t until_ns = trace->devices.items[i].earlier_until_ns;
+        device.earlier_until_ns = until_ns < t->until_ns ? until_ns : t->until_ns;
+        t->has_news |= memcmp(&trace->devices.items[i], &device, sizeof device) != 0;
         trace->devices.items[i] = device;
     }
-    if (is_new)
-        tkt_perfetto_devices(&t->to->perfetto);
 }
 
 /* ---- Out of the store ------------------------------------------------------------------------ */
@@ -159,6 +160,13 @@ static void extend(taking *t, const tkt_stored_activity *body)
         t->to->lost[TAKT_LOSS_INCOMPLETE]++;
 }
 
+static void note_earlier(taking *t, const tkt_stored_activity *from)
+{
+    t->has_news |= tkt_note_earlier(
+        t->to->trace, from,
+        &(tkt_earlier){&t->map, t->first_correlation, t->to->trace->facts.begin_ns, t->until_ns});
+}
+
 /* A body of a known launch is a part of it. */
 static void settle_body(void *user, const tkt_stored_activity *body)
 {
@@ -166,11 +174,13 @@ static void settle_body(void *user, const tkt_stored_activity *body)
     const tkt_wish *wish = &t->window->wish;
     bool is_part = body->correlation && wish->whole_graphs, has_shape = body->shape != TKT_NO_SHAPE;
     uint32_t filter = has_shape ? t->to->trace->shapes.items[body->shape].filter : UINT32_MAX;
-    if (!is_ours(t, body))
+    if (!is_part && !(filter & wish->devices))
         return;
-    if (is_part)
+    if (!is_ours(t, body))
+        note_earlier(t, body);
+    else if (is_part)
         extend(t, body);
-    else if (filter & wish->devices)
+    else
         add_activity(t, body, body->shape);
 }
 
@@ -178,10 +188,11 @@ static void take_activity(taking *t, const tkt_stored_activity *from)
 {
     const tkt_wish *wish = &t->window->wish;
     bool is_body = tkt_is_body(from), is_part = from->graph && wish->whole_graphs;
-    if ((!is_body && !is_ours(t, from)) ||
-        (!is_part && !(t->store->shapes.items[from->shape].filter & wish->devices)))
+    if (!is_part && !(t->store->shapes.items[from->shape].filter & wish->devices))
         return;
-    if (tkt_stored_loss(from)) {
+    if (!is_body && !is_ours(t, from)) {
+        note_earlier(t, from);
+    } else if (tkt_stored_loss(from)) {
         t->to->lost[tkt_stored_loss(from)]++;
     } else if (is_body) {
         tkt_stored_activity body = *from;
@@ -288,6 +299,8 @@ static takt_status take_all(taking *t, bool is_last)
     copy_devices(t);
     take_activities(t, is_last);
     take_graphs(t, is_last);
+    if (t->has_news)
+        tkt_perfetto_devices(&t->to->perfetto);
     TAKE_NEW(t, &t->store->waits, take_wait);
     TAKE_NEW(t, &t->store->overheads, take_overhead);
     TAKE_NEW(t, &t->store->memory, take_memory_event);

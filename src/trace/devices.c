@@ -194,19 +194,20 @@ static uint32_t call_of(const join *j, const tkt_stored_activity *from)
 
 /* A host that launches ahead has work of earlier launches at the begin of each window. It belongs
  * to none of the window's scopes and steps, but without it a busy device would look idle. */
-static void note_earlier(join *j, const tkt_stored_activity *from)
+bool tkt_note_earlier(takt_trace *trace, const tkt_stored_activity *from, const tkt_earlier *window)
 {
-    uint64_t begin_ns = tkt_clock_map_ns(&j->map, from->begin);
+    uint64_t begin_ns = tkt_clock_map_ns(window->map, from->begin);
     uint64_t end_ns = begin_ns + (from->end - from->begin);
-    if (from->correlation == 0 ||
-        tkt_is_later_call(from->correlation, j->what->first_correlation) || tkt_stored_loss(from) ||
-        from->device >= j->trace->devices.count || !is_time(begin_ns, end_ns) ||
-        begin_ns >= j->end_ns || end_ns <= j->begin_ns)
-        return;
-    tkt_device *device = &j->trace->devices.items[from->device];
-    end_ns = end_ns < j->end_ns ? end_ns : j->end_ns;
-    if (end_ns > device->earlier_until_ns)
-        device->earlier_until_ns = end_ns;
+    if (from->correlation == 0 || tkt_is_later_call(from->correlation, window->last_call) ||
+        tkt_stored_loss(from) || from->device >= trace->devices.count ||
+        !is_time(begin_ns, end_ns) || begin_ns >= window->end_ns || end_ns <= window->begin_ns)
+        return false;
+    tkt_device *device = &trace->devices.items[from->device];
+    end_ns = end_ns < window->end_ns ? end_ns : window->end_ns;
+    if (end_ns <= device->earlier_until_ns)
+        return false;
+    device->earlier_until_ns = end_ns;
+    return true;
 }
 
 static void join_activity(join *j, const tkt_stored_activity *from)
@@ -218,7 +219,9 @@ static void join_activity(join *j, const tkt_stored_activity *from)
     if (!is_node && !(j->store->shapes.items[from->shape].filter & j->what->filter))
         return;
     if (!is_ours(j, call, from)) {
-        note_earlier(j, from);
+        tkt_note_earlier(
+            j->trace, from,
+            &(tkt_earlier){&j->map, j->what->first_correlation, j->begin_ns, j->end_ns});
         return;
     }
     if (from->graph && call != TKT_NO_CALL && from != &j->body) {

@@ -242,6 +242,19 @@ typedef struct tkt_joined {
 takt_status tkt_trace_join(takt_trace *trace, tkt_store *store, const tkt_join *what,
                            tkt_joined *out);
 
+/* A window, for the work of launches before it. */
+typedef struct tkt_earlier {
+    const tkt_clock_map *map;
+    uint32_t last_call; /* before the window */
+    uint64_t begin_ns;
+    uint64_t end_ns;
+} tkt_earlier;
+
+/* Notes in the trace's devices, which must be the store's, until when one works for a launch before
+ * the window. False if it changes nothing, such as for the window's own work. */
+bool tkt_note_earlier(takt_trace *trace, const tkt_stored_activity *from,
+                      const tkt_earlier *window);
+
 /* Finds the call, track and scope of each activity by its correlation id. Then sorts the activities
  * by order of issue: by the begin of their calls, and within a call by their own begin. For code
  * that fills the model itself, before host activities are added. TAKT_NO_MEMORY. */

@@ -558,14 +558,16 @@ static void fill_memory(void)
 }
 
 /* The host launches ahead: in the recorded step the device still works for the step before. */
-TEST_WITH(a_device_that_works_for_earlier_launches_is_busy, use_first_device, NULL)
+static void assert_busy_for_earlier_launches(takt_profiler_options options)
 {
     tkt_device_uses uses;
     sim_script("kernel.long=200ms");
-    takt_profiler_options options = {.schedule = {.warmup = 1, .active = 1, .repeat = 1}};
+    options.schedule = (takt_schedule){.warmup = 1, .active = 1, .repeat = 1};
     takt_profiler *profiler = start_in_foreground(options);
     launch("long");
     assert_int_equal(takt_profiler_step(profiler), TAKT_OK);
+    if (options.stream)
+        fill_memory();
     launch("long");
     assert_int_equal(takt_profiler_step(profiler), TAKT_OK);
     stop_profiler(profiler);
@@ -580,6 +582,20 @@ TEST_WITH(a_device_that_works_for_earlier_launches_is_busy, use_first_device, NU
         assert_int_equal(uses.items[0].busy_ns, facts->end_ns - facts->begin_ns);
     assert_work(last_trace, "", 1, 200000000);
     TKT_ARRAY_FREE(&uses);
+}
+
+TEST_WITH(a_device_that_works_for_earlier_launches_is_busy, use_first_device, NULL)
+{
+    assert_busy_for_earlier_launches((takt_profiler_options){.stream = false});
+}
+
+TEST_WITH(a_device_that_works_for_earlier_launches_is_busy_in_a_stream, use_first_device, NULL)
+{
+    assert_busy_for_earlier_launches((takt_profiler_options){
+        .stream = true,
+        .max_memory_bytes = 64 << 10,
+        .directory = getenv("TMPDIR") ? getenv("TMPDIR") : "/tmp",
+    });
 }
 
 TEST_WITH(a_stream_waits_for_launches_that_it_has_written, use_first_device, NULL)
