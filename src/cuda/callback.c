@@ -180,7 +180,7 @@ static __attribute__((noinline)) void on_exit_of(const char *name, bool is_drive
     if (!is_recorded(name) || *data->correlation_data == UNREPORTED)
         return;
     bool is_capturing = tkt_capture_count() > 0;
-    if (!is_capturing && tkt_capture_is_doubtful())
+    if (!is_capturing && result == 0 && tkt_capture_is_doubtful())
         is_capturing = tkt_capture_find(stream_of(name, is_driver, data->parameters));
     tkt_callback_report(&(tkt_cuda_call){
         .name = name,
