@@ -11,13 +11,12 @@ enum {
     THREAD,
     THREAD_ID,
     SPANS,
-    FIRST,
     IN_SCOPES,
     IN_SCOPES_SHARE,
-    NO_WAIT_COLUMNS,
-    WAITED = NO_WAIT_COLUMNS,
+    WAITED, /* this and the next two: if threads waited */
     WAITED_SHARE,
     WAITED_IN,
+    FIRST, /* the last column of a flight recorder's trace: how far back it reaches */
     COLUMNS
 };
 
@@ -25,12 +24,12 @@ static const tkt_column columns[COLUMNS] = {
     [THREAD] = {"Thread", "thread", TKT_CELL_TEXT, 0, true, 1},
     [THREAD_ID] = {"Id", "thread_id", TKT_CELL_COUNT, 5, false, 1},
     [SPANS] = {"Spans", "spans", TKT_CELL_COUNT, 4, false, 1},
-    [FIRST] = {"First at", "first_at_ns", TKT_CELL_OFFSET, TKT_HIDDEN, false, 1},
     [IN_SCOPES] = {"In scopes", "scope_time_ns", TKT_CELL_TIME, 0, false, 1},
     [IN_SCOPES_SHARE] = {"In scopes %", "scope_time_percent", TKT_CELL_SHARE, 1, false, 1},
     [WAITED] = {"Waited", "waited_ns", TKT_CELL_TIME, 2, false, 1},
     [WAITED_SHARE] = {"Waited %", "waited_percent", TKT_CELL_SHARE, 3, false, 1},
     [WAITED_IN] = {"Most of it in", "waited_in", TKT_CELL_TEXT, 3, true, 1},
+    [FIRST] = {"First at", "first_at_ns", TKT_CELL_OFFSET, 1, false, 1},
 };
 
 enum {
@@ -77,19 +76,36 @@ static bool has_waits(const tkt_threads *threads)
     return false;
 }
 
+static bool is_of_flight(const takt_trace *trace)
+{
+    return trace->losses[TAKT_LOSS_OVERWRITTEN] > 0;
+}
+
+static tkt_table *add_threads(tkt_document *document, const tkt_threads *threads)
+{
+    tkt_column mine[COLUMNS];
+    size_t count = has_waits(threads) ? FIRST : WAITED;
+    memcpy(mine, columns, count * sizeof *mine);
+    if (is_of_flight(document->trace))
+        mine[count++] = columns[FIRST];
+    return tkt_document_add_table(document, "threads", mine, count, threads->count);
+}
+
 static void add_thread(tkt_document *document, const tkt_thread_time *thread)
 {
     const takt_trace *trace = document->trace;
     uint64_t wall_ns = tkt_trace_lacks_time(trace) ? 0 : tkt_wall_ns(&trace->facts);
+    size_t count = document->tables[0].column_count;
     tkt_cell *row = tkt_table_add_row(&document->tables[0]);
     row[THREAD].text = name_of(document, thread);
     row[THREAD_ID].u = thread->number == TKT_NO_TRACK ? TKT_NO_VALUE : thread->thread_id;
     row[SPANS].u = thread->spans;
-    row[FIRST].i =
-        thread->first_ns ? (int64_t)(thread->first_ns - trace->facts.begin_ns) : TKT_NO_SIGNED;
     row[IN_SCOPES].u = thread->scope_ns;
     row[IN_SCOPES_SHARE].d = tkt_share(thread->scope_ns, wall_ns);
-    if (document->tables[0].column_count == NO_WAIT_COLUMNS)
+    if (is_of_flight(trace))
+        row[--count].i =
+            thread->first_ns ? (int64_t)(thread->first_ns - trace->facts.begin_ns) : TKT_NO_SIGNED;
+    if (count == WAITED)
         return;
     row[WAITED].u = thread->wait_ns;
     row[WAITED_SHARE].d = tkt_share(thread->wait_ns, wall_ns);
@@ -117,8 +133,7 @@ static void add_part(const takt_trace *trace, tkt_table *table, const tkt_thread
 
 static takt_status show(tkt_document *document, const tkt_threads *threads)
 {
-    size_t count = has_waits(threads) ? COLUMNS : NO_WAIT_COLUMNS;
-    tkt_table *table = tkt_document_add_table(document, "threads", columns, count, threads->count);
+    tkt_table *table = add_threads(document, threads);
     tkt_table *parts = tkt_document_add_table(document, "regions", part_columns, PART_COLUMNS,
                                               threads->parts.count);
     if (!table || !parts)
@@ -126,13 +141,12 @@ static takt_status show(tkt_document *document, const tkt_threads *threads)
     table->weight = IN_SCOPES;
     table->sort = TKT_NO_COLUMN;
     table->default_rows = 100;
-    if (document->trace->losses[TAKT_LOSS_OVERWRITTEN] > 0)
-        table->columns[FIRST].rank = 1; /* how far back the flight recorder reaches */
     for (size_t i = 0; i < threads->count; i++)
         add_thread(document, &threads->items[i]);
     if (tkt_trace_lacks_time(document->trace)) {
         table->columns[IN_SCOPES_SHARE].rank = TKT_HIDDEN;
-        table->columns[count == COLUMNS ? WAITED_SHARE : IN_SCOPES_SHARE].rank = TKT_HIDDEN;
+        if (has_waits(threads))
+            table->columns[WAITED_SHARE].rank = TKT_HIDDEN;
     }
     parts->heading = "What threads ran while main was in a scope:";
     parts->is_hidden_empty = true;
@@ -160,7 +174,7 @@ static void put_last_begin(char *out, size_t size, const takt_trace *trace)
                                      .first_ns = track->spans.items[0].begin_ns};
     }
     *out = '\0';
-    if (trace->losses[TAKT_LOSS_OVERWRITTEN] == 0 || last.first_ns == 0)
+    if (!is_of_flight(trace) || last.first_ns == 0)
         return;
     tkt_value_text(time, TKT_CELL_TIME, (tkt_cell){.u = last.first_ns - trace->facts.begin_ns});
     snprintf(out, size, ": those of %.80s begin at %s, see takt report --threads",

@@ -310,8 +310,6 @@ for name, row in rows.items():
     assert abs(row["mean_ns"] - sum(times) / len(times)) <= 0.5, name
 truth = [{"rank": f"rank {rank}", "waited_ns": 0, "waited_percent": 0, "waited_in": None, **row}
          for rank, file in enumerate(files) for row in file[1]["rows"]]
-for row in truth:
-    del row["first_at_ns"] # of a file alone
 assert threads["rows"] == truth and len(truth) > 5, (threads["rows"], truth)
 sums = collections.defaultdict(list)
 for file in files:

@@ -59,12 +59,6 @@ class Threads(Spread):
             self.calls[call.thread].append((call.begin, call.end, call.name))
         self.ids = list(self.scopes)
 
-        self.begin_ns = chrome.begin_ns
-
-    def first_ns(self, tid):
-        spans = self.scopes[tid] + self.calls[tid]
-        return min(begin for begin, _, _ in spans) - self.begin_ns if spans else None
-
     def times_of(self, name, kind):
         rows = (self.calls if kind == "call" else self.scopes).values()
         mine = [[span for span in row if span[2] == name] for row in rows]
@@ -114,9 +108,6 @@ class FoldedThreads(Spread):
             if mine:
                 yield sum(mine)
 
-    def first_ns(self, tid):
-        return None
-
     def count(self, tid):
         return sum(count for _, count, _ in self.parts[tid])
 
@@ -134,7 +125,7 @@ def thread_row(threads, tid, wall_ns):
         by_name[name] += ns
     waited_ns = sum(by_name.values())
     return {"thread": f"thread {tid}", "thread_id": tid, "spans": threads.count(tid),
-            "first_at_ns": threads.first_ns(tid), "scope_time_ns": scope_ns, "scope_time_percent": percent(scope_ns, wall_ns),
+            "scope_time_ns": scope_ns, "scope_time_percent": percent(scope_ns, wall_ns),
             "waited_ns": waited_ns, "waited_percent": percent(waited_ns, wall_ns),
             "waited_in": max(by_name, key=by_name.get, default=None)}
 

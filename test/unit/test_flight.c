@@ -80,16 +80,19 @@ static void assert_tells_reach(const takt_trace *trace)
     static char threads[TEXT_BYTES], scopes[TEXT_BYTES];
     get_text(threads, trace, "threads", TAKT_FORMAT_CSV);
     get_text(scopes, trace, "scopes", TAKT_FORMAT_TEXT);
-    assert_non_null(strstr(threads, ",spans,first_at_ns,"));
+    assert_non_null(strstr(threads, ",scope_time_percent,first_at_ns"));
     for (size_t i = 0; i < takt_trace_count(trace, TAKT_TRACE_TRACKS); i++) {
         takt_track_info track;
         takt_span_info first;
         assert_int_equal(takt_trace_track(trace, i, &track), TAKT_OK);
         assert_int_equal(takt_trace_span(trace, i, 0, &first), TAKT_OK);
         uint64_t at_ns = first.begin_ns - takt_trace_facts(trace)->begin_ns;
-        snprintf(expected, sizeof expected, "%s,%u,%zu,%llu,", track.name,
-                 (unsigned)track.thread_id, (size_t)track.span_count, (unsigned long long)at_ns);
-        assert_non_null(strstr(threads, expected));
+        snprintf(expected, sizeof expected, "%s,%u,%zu,", track.name, (unsigned)track.thread_id,
+                 (size_t)track.span_count);
+        const char *row = strstr(threads, expected);
+        snprintf(expected, sizeof expected, ",%llu\r\n", (unsigned long long)at_ns);
+        assert_non_null(row);
+        assert_non_null(strstr(row, expected));
         if (at_ns > latest_ns) {
             latest_ns = at_ns;
             snprintf(latest, sizeof latest, ": those of %.40s begin at ", track.name);

@@ -35,13 +35,13 @@ WITH fact AS (
 SELECT coalesce(nullif(t.name, ''),
                 CASE WHEN t.thread = process_id THEN 'main' ELSE 'thread ' || t.thread END)
            AS thread,
-       t.thread AS thread_id, spans, f.ns - fact.begin_ns AS first_at_ns,
-       coalesce(o.ns, 0) AS scope_time_ns,
+       t.thread AS thread_id, spans, coalesce(o.ns, 0) AS scope_time_ns,
        100.0 * coalesce(o.ns, 0) / nullif(wall_ns, 0) AS scope_time_percent,
        coalesce(w.ns, 0) AS waited_ns,
        100.0 * coalesce(w.ns, 0) / nullif(wall_ns, 0) AS waited_percent,
        (SELECT name FROM waiting WHERE waiting.track = t.id AND ns = most_ns AND ns > 0 LIMIT 1)
-           AS waited_in
+           AS waited_in,
+       f.ns - fact.begin_ns AS first_at_ns
 FROM tracks t CROSS JOIN fact LEFT JOIN outermost o ON o.track = t.id
      LEFT JOIN first f ON f.track = t.id
      LEFT JOIN waited w ON w.track = t.id
