@@ -147,10 +147,8 @@ void imp_build_step(imp_build *build, uint64_t number, uint64_t begin_ns, uint64
 
 /* ======== Devices ======== */
 
-#define IMP_MOST_DEVICES 1024u
-
 /* The device with this number, added with its label if it is new; NULL without memory, and from
- * IMP_MOST_DEVICES on. Valid until the next call. */
+ * TKT_MOST_DEVICES on. Valid until the next call. */
 tkt_device *imp_build_device(imp_build *build, uint64_t ordinal);
 
 /* Adds an activity. Its shape is filled in but for the label; `shape->name` is a kernel's full

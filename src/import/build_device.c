@@ -14,7 +14,7 @@ tkt_device *imp_build_device(imp_build *build, uint64_t ordinal)
     takt_trace *trace = build->trace;
     char label[32];
     size_t at = 0;
-    if (ordinal >= IMP_MOST_DEVICES)
+    if (ordinal >= TKT_MOST_DEVICES)
         return NULL;
     while (at < trace->devices.count && trace->devices.items[at].ordinal < ordinal)
         at++;

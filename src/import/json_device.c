@@ -86,7 +86,7 @@ static bool begin_work(imp_json *json, const imp_event *event, uint32_t filter, 
     const imp_value *device = imp_json_arg(json, "device");
     int64_t number;
     if (!imp_integer(device->kind ? device : &event->process, &number) || number < 0 ||
-        number >= IMP_MOST_DEVICES)
+        number >= TKT_MOST_DEVICES)
         return false;
     *work = (imp_work){.begin_ns = event->begin_ns,
                        .end_ns = event->end_ns,

@@ -389,6 +389,9 @@ struct takt_trace {
     tkt_mutex         gaps_lock; /* taken before fold_lock */
 };
 
+/* The most devices of a trace: lists of them are searched from end to end. */
+#define TKT_MOST_DEVICES 1024u
+
 /* Makes an empty trace with one reference, zeroed facts, the string "" and site 0. */
 takt_status tkt_trace_create(takt_trace **out);
 

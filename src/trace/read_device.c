@@ -47,6 +47,8 @@ bool tkt_read_device(tkt_read *read, const tkt_pb_field *from)
         read->trace->devices.items[i] = device; /* a stream writes a device again with more facts */
         return true;
     }
+    if (read->trace->devices.count == TKT_MOST_DEVICES)
+        return tkt_read_bad(read, from->bytes, "too many devices");
     tkt_device *added = TKT_ARRAY_ADD(&read->trace->devices);
     if (!added)
         return tkt_read_no_memory(read);

@@ -326,6 +326,24 @@ TEST(descriptions_that_make_no_sense_are_refused)
     TKT_ARRAY_FREE(&m);
 }
 
+/* Lists of devices are searched from end to end, so a file must not make them long. */
+TEST(more_devices_than_there_can_be_are_refused)
+{
+    tkt_message m = {0};
+    size_t takt = tkt_message_begin(&m, TKT_PF_PACKET_TAKT);
+    for (unsigned i = 0; i <= TKT_MOST_DEVICES; i++) {
+        char label[16];
+        snprintf(label, sizeof label, "cuda:%u", i);
+        size_t device = tkt_message_begin(&m, TKT_PF_TAKT_DEVICES);
+        tkt_message_uint_if(&m, 1, i); /* ordinal */
+        tkt_message_string(&m, 2, label);
+        tkt_message_end(&m, device);
+    }
+    tkt_message_end(&m, takt);
+    is_refused(&m, "too many devices");
+    TKT_ARRAY_FREE(&m);
+}
+
 /* A bool has one byte, and any number but 0 is true. */
 TEST(a_flag_with_a_large_number_is_true)
 {
