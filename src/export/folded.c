@@ -20,6 +20,7 @@
 
 #define ROOT          0u
 #define OTHER_PATHS   UINT32_MAX  /* paths beyond the limit */
+#define DEEP_PATHS    (UINT32_MAX - 1) /* where a path begins anew that has MOST_NAMES */
 #define UNNAMED_FRAME 0x80000000u /* plus the number of a frame whose function is unknown */
 
 typedef struct folded_path {
@@ -27,6 +28,7 @@ typedef struct folded_path {
     size_t text_begin; /* where its name begins in the current path's text */
     uint32_t name;
     uint32_t parent;
+    uint32_t depth;       /* 0: the root */
     uint32_t next;        /* next sibling, sorted by name */
     uint32_t first_child; /* first child, sorted by name */
 } folded_path;
@@ -39,6 +41,8 @@ typedef struct tkt_folded {
 } tkt_folded;
 
 #define NAME_BYTES 1024 /* limit for a frame's name */
+#define MOST_NAMES                                                                                 \
+    256 /* of a line; a long recursion would otherwise fill the square of its depth */
 
 static takt_status folded_init(tkt_folded *folded, const takt_trace *trace)
 {
@@ -61,6 +65,10 @@ static void folded_fini(tkt_folded *folded)
  * one of the constants above. TKT_NO_NODE without memory. */
 static uint32_t folded_child(tkt_folded *folded, uint32_t parent, uint32_t name)
 {
+    if (folded->paths.items[parent].depth == MOST_NAMES)
+        parent = folded_child(folded, ROOT, DEEP_PATHS);
+    if (parent == TKT_NO_NODE)
+        return TKT_NO_NODE;
     uint64_t *place = tkt_map_put(&folded->numbers, (uint64_t)parent << 32 | name);
     if (!place)
         return TKT_NO_NODE;
@@ -69,7 +77,8 @@ static uint32_t folded_child(tkt_folded *folded, uint32_t parent, uint32_t name)
     folded_path *added = TKT_ARRAY_ADD(&folded->paths);
     if (!added)
         return TKT_NO_NODE;
-    *added = (folded_path){.name = name, .parent = parent};
+    *added = (folded_path){
+        .name = name, .parent = parent, .depth = folded->paths.items[parent].depth + 1};
     *place = folded->paths.count - 1;
     return (uint32_t)*place;
 }
@@ -79,6 +88,8 @@ static tkt_string name_of(const takt_trace *trace, uint32_t name, char *buffer)
 {
     if (name == OTHER_PATHS)
         return (tkt_string){TKT_OTHER_NAME, strlen(TKT_OTHER_NAME)};
+    if (name == DEEP_PATHS)
+        return (tkt_string){"...", 3};
     if (!(name & UNNAMED_FRAME))
         return trace->strings.items[name];
     const tkt_frame *frame = &trace->frames.items[name & ~UNNAMED_FRAME];

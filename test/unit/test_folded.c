@@ -108,13 +108,13 @@ TEST(recursion_is_a_deeper_path)
     takt_trace *trace = make_trace();
     uint32_t track = add_thread(trace, "", 1);
     uint32_t parent = TKT_NO_SPAN;
-    for (uint64_t depth = 0; depth < 5000; depth++)
+    for (uint64_t depth = 0; depth < 256; depth++)
         parent = add_child(trace, track, "f", parent, depth, 10001 - depth);
     char *folded = folded_of(trace);
     size_t lines = 0;
     for (char *at = folded; (at = strchr(at, '\n')) != NULL; at++)
         lines++;
-    assert_int_equal(lines, 5000);
+    assert_int_equal(lines, 256);
     assert_memory_equal(folded, "f 2\nf;f 2\nf;f;f 2\n", 18);
     tkt_free(folded);
 }
@@ -142,6 +142,33 @@ TEST(paths_beyond_the_limit_are_called_other)
     tkt_fold_find_self(&trace->fold);
     trace->facts.has_spans = false;
     check_folded(trace, "outer;(other_paths) 7\n");
+}
+
+/* Else a recursion would fill the square of its depth. */
+TEST(deep_paths_begin_anew)
+{
+    takt_trace *trace = make_trace();
+    uint32_t track = add_thread(trace, "", 1), span = TKT_NO_SPAN;
+    for (uint64_t i = 0; i < 600; i++) {
+        char name[8];
+        snprintf(name, sizeof name, "%u", (unsigned)i);
+        span = add_child(trace, track, name, span, i, 1200 - i);
+    }
+    char *folded = folded_of(trace);
+    uint64_t sum = 0;
+    size_t lines = 0;
+    for (char *line = strtok(folded, "\n"); line; line = strtok(NULL, "\n"), lines++) {
+        size_t names = 1;
+        for (const char *at = line; *at; at++)
+            names += *at == ';';
+        assert_true(names <= 256);
+        sum += strtoull(strrchr(line, ' '), NULL, 10);
+        if (strncmp(line, "...;256 ", 8) == 0)
+            assert_int_equal(names, 2);
+    }
+    assert_int_equal(lines, 600);
+    assert_int_equal(sum, 1200);
+    tkt_free(folded);
 }
 
 static takt_status refuse(void *user, const void *data, size_t size)
