@@ -129,6 +129,7 @@ static uint32_t add_node(tkt_fold *fold, uint32_t parent, uint32_t site)
     tkt_node *node = &fold->items[fold->count++];
     *node = (tkt_node){.site = site,
                        .parent = parent,
+                       .depth = place ? fold->items[parent].depth + 1 : 0,
                        .first_child = TKT_NO_NODE,
                        .next_sibling = TKT_NO_NODE,
                        .last_hit = ROOT}; /* its site is not a scope's */

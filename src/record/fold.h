@@ -41,6 +41,7 @@ typedef struct tkt_node {
     uint64_t       errors; /* failed calls into a device's library */
     uint32_t       site;
     uint32_t       parent;
+    uint32_t       depth; /* 0: the root */
     uint32_t       first_child;
     uint32_t       next_sibling;
     uint32_t       last_hit; /* the child looked up last */

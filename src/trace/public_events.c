@@ -210,14 +210,6 @@ static size_t index_of(uint32_t node)
     return node == 0 ? TAKT_NO_PARENT : node - 1;
 }
 
-static uint32_t depth_of(const tkt_fold *fold, uint32_t node)
-{
-    uint32_t depth = 0;
-    for (uint32_t at = fold->items[node].parent; at != 0; at = fold->items[at].parent)
-        depth++;
-    return depth;
-}
-
 static uint32_t flags_of(uint8_t kind)
 {
     switch (kind) {
@@ -248,7 +240,7 @@ takt_status takt_trace_node_v1(const takt_trace *trace, size_t index, takt_node_
                            .line = site->line,
                            .flags = flags_of(site->kind),
                            .parent = index_of(from->parent),
-                           .depth = depth_of(fold, (uint32_t)index + 1),
+                           .depth = from->depth - 1,
                            .durations = durations_of(&from->stats, from->histogram),
                            .self_ns = from->stats.self_ns,
                            .errors = from->errors,
