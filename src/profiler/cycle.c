@@ -60,7 +60,7 @@ static takt_status fill_run(tkt_cycle *cycle, takt_trace *trace)
     return TAKT_OK;
 }
 
-/* Drops activities that the filter excludes; their spans stay. */
+/* Drops activities of devices that the filter excludes. */
 static void filter_activities(takt_trace *trace, uint32_t filter)
 {
     size_t count = 0;
@@ -68,7 +68,6 @@ static void filter_activities(takt_trace *trace, uint32_t filter)
         if (trace->activities.items[i].filter & filter)
             trace->activities.items[count++] = trace->activities.items[i];
     trace->activities.count = count;
-    trace->facts.activity_count = count;
 }
 
 /* Opens the stream's file as the trace: written records were released, so only the file has them
@@ -103,13 +102,13 @@ static takt_status seal(tkt_cycle *cycle, takt_trace **out)
     status = fill_run(cycle, trace);
     if (status == TAKT_OK)
         status = fill_steps(cycle, trace);
+    filter_activities(trace, cycle->options->given.filter);
     if (status == TAKT_OK)
         status = tkt_trace_finish(trace);
     if (status != TAKT_OK) {
         takt_trace_release(trace);
         return status;
     }
-    filter_activities(trace, cycle->options->given.filter);
     *out = trace;
     return TAKT_OK;
 }

@@ -486,7 +486,8 @@ tkt_seal_window tkt_window_bounds(const tkt_window *window, bool has_ended)
 {
     tkt_seal_window bounds = {.begin_ticks = window->begin_ticks,
                               .begin_places = &window->begin_places,
-                              .fit = window->fit};
+                              .fit = window->fit,
+                              .left_out = window->wish.left_out};
     if (has_ended) {
         bounds.end_ticks = window->end_ticks;
         bounds.end_places = &window->end_places;

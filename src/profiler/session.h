@@ -23,6 +23,7 @@ typedef struct tkt_wish {
     uint64_t mask;
     uint64_t max_bytes; /* limit of all chunks; the largest request applies; 0: no request */
     uint32_t devices;   /* TAKT_TIMING_ bits of CUDA activities; 0: ignore devices */
+    uint32_t left_out;  /* TAKT_TIMING_ bits: host activities of these kinds are scopes */
     bool     whole_graphs;   /* one activity per graph launch; also set if graphs are requested
                               * without kernels */
     bool     no_synchronize; /* sealing does not wait for launched work */

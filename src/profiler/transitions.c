@@ -42,6 +42,7 @@ static tkt_wish wish_of(const takt_profiler *profiler)
     tkt_wish wish = {.modes = modes_of(options),
                      .max_bytes = options->max_memory_bytes,
                      .devices = tkt_wants_devices(options) ? options->filter : 0,
+                     .left_out = ~options->filter,
                      .whole_graphs = options->graph == TAKT_GRAPH_LAUNCH,
                      .device_wait_ms = options->device_wait_ms};
     if (options->activities & TAKT_ACTIVITIES_CPU)

@@ -71,6 +71,10 @@ static uint32_t add_site(tkt_sealing *sealing, uint32_t record_site)
         .kind = from->kind,
         .level = from->level,
     };
+    if (site.filter & sealing->window->left_out) {
+        site.kind = TAKT_SITE_SCOPE;
+        site.filter = site.device = 0;
+    }
     uint32_t index = tkt_trace_site_index(sealing->trace, &site);
     if (index != UINT32_MAX)
         return index;

@@ -41,6 +41,7 @@ typedef struct tkt_seal_window {
     uint32_t      last_correlation; /* late_calls gets ids up to this one */
     tkt_clock_fit fit;
     bool          with_spans; /* make the full form */
+    uint32_t      left_out;   /* TAKT_TIMING_ bits: host activities of these kinds are scopes */
     tkt_seal_places *places;  /* seal a slice: what was published since the last slice, whatever
                                * its time, and open spans; updated on success. NULL: seal all */
     bool          with_fold;  /* make the folded form from the next three */

@@ -4,6 +4,7 @@
 #include "trace/model.h"
 
 #include "support/test.h"
+#include "support/trace_build.h"
 
 #include <sched.h>
 
@@ -161,6 +162,32 @@ TEST(a_filter_drops_activities_and_keeps_their_spans)
     takt_activity activity;
     assert_int_equal(takt_trace_activity(trace, 2, &activity), TAKT_OK);
     assert_int_equal(activity.filter, TAKT_TIMING_MEMCPY);
+}
+
+static size_t count_activity_nodes(const takt_trace *trace)
+{
+    takt_node_info node;
+    size_t count = 0;
+    for (size_t i = 0; takt_trace_node(trace, i, &node) == TAKT_OK; i++)
+        count += (node.flags & TAKT_SPAN_ACTIVITY) != 0;
+    return count;
+}
+
+/* Where a filter keeps one of two activities, the program, its file and a summary agree. */
+TEST(a_filter_is_the_same_in_a_file)
+{
+    for (int i = 0; i < 2; i++) {
+        takt_profiler_options options = three_steps();
+        options.filter = TAKT_TIMING_MEMCPY;
+        options.mode = i ? TAKT_MODE_SUMMARY : TAKT_MODE_TRACE;
+        const takt_trace *trace = record_three(options);
+        takt_trace *file = write_and_read(trace);
+        assert_int_equal(takt_trace_count(file, TAKT_TRACE_ACTIVITIES), i ? 0 : 3);
+        assert_int_equal(takt_trace_facts(file)->activity_count, i ? 0 : 3);
+        assert_int_equal(count_activity_nodes(trace), 1);
+        assert_int_equal(count_activity_nodes(file), 1);
+        takt_trace_release(file);
+    }
 }
 
 static void render(uint64_t ns)
