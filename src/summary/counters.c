@@ -32,23 +32,28 @@ static void add_values(const series *s, uint64_t end_ns, tkt_counter_figures *fi
         figures->mean = time_ns > 0 ? sum / time_ns : plain_sum / (double)finite;
 }
 
+/* Moves on to the first sample that is not before `until_ns`. Returns the value then: that of the
+ * latest sample with a number, or `value` without one. */
+static double value_at(const series *s, size_t *next, uint64_t until_ns, double value)
+{
+    for (; *next < s->count && s->items[*next]->time_ns < until_ns; ++*next)
+        value = isfinite(s->items[*next]->value) ? s->items[*next]->value : value;
+    return value;
+}
+
 /* A sample at a boundary belongs to the step that begins there. */
 static void add_change(const takt_trace *trace, const series *s, tkt_counter_figures *figures)
 {
-    double change = 0;
-    size_t steps = 0, begun = 0;
+    double change = 0, value = NAN;
+    size_t steps = 0, next = 0;
     for (size_t i = 0; i < trace->steps.count; i++) {
         const tkt_step *step = &trace->steps.items[i];
-        while (begun < s->count && s->items[begun]->time_ns < step->begin_ns)
-            begun++;
-        size_t ended = begun;
-        while (ended < s->count && s->items[ended]->time_ns < step->end_ns)
-            ended++;
-        if (begun > 0) {
-            change += s->items[ended - 1]->value - s->items[begun - 1]->value;
-            steps++;
-        }
-        begun = ended;
+        double before = value = value_at(s, &next, step->begin_ns, value);
+        value = value_at(s, &next, step->end_ns, value);
+        if (isnan(before))
+            continue;
+        change += value - before;
+        steps++;
     }
     if (steps > 0)
         figures->change = change / (double)steps;

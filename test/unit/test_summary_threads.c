@@ -371,6 +371,9 @@ TEST(counters_by_hand)
     build_counter(trace, "broken", 3 * MS, NAN);
     build_counter(trace, "broken", 4 * MS, 1);
     build_counter(trace, "broken", 5 * MS, INFINITY);
+    build_counter(trace, "lost", 2 * MS, 4);
+    build_counter(trace, "lost", 4 * MS, NAN); /* the last one of its step */
+    build_counter(trace, "lost", 6 * MS, 10);
     for (uint64_t i = 0; i < 5; i++)
         build_step(trace, i, (1 + 2 * i) * MS, (3 + 2 * i) * MS);
     build_end(trace);
@@ -393,6 +396,7 @@ TEST(counters_by_hand)
     assert_value(row, "first", NAN);
     assert_value(row, "mean", 1);
     assert_value(row, "max", 1);
+    assert_value(row_of(json, "counter", "lost"), "change_per_step", (0 + 6 + 0 + 0) / 4.0);
     json_decref(json);
     takt_trace_release(trace);
 }
