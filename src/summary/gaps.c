@@ -170,7 +170,7 @@ static void add_activity(sweep *s, row *r, const tkt_activity *activity, bool wa
     }
     uint64_t from_ns = activity->begin_ns > r->until_ns ? activity->begin_ns : r->until_ns;
     r->idle.count++;
-    if (r->last != NONE && activity->end_ns <= r->until_ns)
+    if (activity->end_ns <= r->until_ns)
         return;
     r->idle.busy_ns += clip(s, activity->end_ns) - clip(s, from_ns);
     if (r->idle.is_device)
