@@ -184,7 +184,8 @@ static void close_window(tkt_cycle *cycle)
     cycle->window = NULL;
 }
 
-void tkt_cycle_seal(tkt_cycle *cycle)
+/* Seals the cycle and writes its files. Failures are logged. Runs on any thread; hold no lock. */
+static void seal_and_write(tkt_cycle *cycle)
 {
     tkt_stream_stop(cycle->stream);
     if (tkt_stream_is_broken(cycle->stream))
@@ -353,7 +354,7 @@ static void *run(void *argument)
         tkt_cycle *cycle = take_first(&worker->waiting);
         if (cycle) {
             tkt_mutex_unlock(&worker->lock);
-            tkt_cycle_seal(cycle);
+            seal_and_write(cycle);
             tkt_mutex_lock(&worker->lock);
             finish(worker, cycle);
         } else if (worker->is_ended) {
@@ -371,7 +372,7 @@ void tkt_worker_submit(tkt_worker *worker, tkt_cycle *cycle, bool in_foreground)
     if (!in_foreground && !worker->has_thread)
         worker->has_thread = tkt_thread_start(&worker->thread, "takt", run, worker) == TAKT_OK;
     if (in_foreground || !worker->has_thread)
-        tkt_cycle_seal(cycle);
+        seal_and_write(cycle);
     tkt_mutex_lock(&worker->lock);
     worker->open++;
     if (cycle->window) {

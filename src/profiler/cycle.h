@@ -70,9 +70,6 @@ typedef struct tkt_cycle {
     bool                     is_printed;
 } tkt_cycle;
 
-/* Seals the cycle and writes its files. Failures are logged. Runs on any thread; hold no lock. */
-void tkt_cycle_seal(tkt_cycle *cycle);
-
 /* Calls on_trace and prints the reports. Runs on the thread that steps. */
 void tkt_cycle_deliver(tkt_cycle *cycle);
 

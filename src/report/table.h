@@ -119,9 +119,6 @@ void tkt_put_repeated(tkt_writer *writer, char byte, size_t count);
 #define TKT_PIECE_SIZE 1024
 size_t tkt_text_piece(const char *text, size_t size);
 
-/* Returns the size of the first character, or 1 if the bytes are not UTF-8. `size` is not 0. */
-size_t tkt_text_character(const char *text, size_t size);
-
 /* ======== Tables ======== */
 
 #define TKT_MAX_COLUMNS 32

@@ -245,7 +245,8 @@ int tkt_value_compare(tkt_cell_type type, tkt_cell a, tkt_cell b)
     return (a.u > b.u) - (a.u < b.u);
 }
 
-size_t tkt_text_character(const char *text, size_t size)
+/* Returns the size of the first character, or 1 if the bytes are not UTF-8. `size` is not 0. */
+static size_t character_size(const char *text, size_t size)
 {
     size_t length = tkt_utf8_length(text, size);
     return length ? length : 1;
@@ -257,7 +258,7 @@ size_t tkt_text_piece(const char *text, size_t size)
         return size;
     size_t end = 0;
     while (end < PIECE_BYTES - 4)
-        end += tkt_text_character(text + end, size - end);
+        end += character_size(text + end, size - end);
     return end;
 }
 
@@ -280,7 +281,7 @@ const char *tkt_text_name(char out[TKT_NAME_SIZE], const char *name)
     size_t size = strlen(name);
     size_t end = 0;
     for (size_t piece; end < size && end < TKT_NAME_SIZE - 8; end += piece)
-        piece = tkt_text_character(name + end, size - end);
+        piece = character_size(name + end, size - end);
     memcpy(out, name, end);
     memcpy(out + end, "...", 4);
     if (end == size)
@@ -311,7 +312,7 @@ size_t tkt_put_columns(tkt_writer *writer, const char *text, size_t width)
     size_t used = 0;
     while (size > 0) {
         char clean[8];
-        size_t length = tkt_text_character(text, size);
+        size_t length = character_size(text, size);
         size_t bytes = tkt_printable(clean, sizeof clean, text, length);
         size_t columns = tkt_text_columns(clean);
         if (used + columns > width)

@@ -53,8 +53,9 @@ void tkt_named_add_stats(tkt_named_list *names, tkt_named *named, const tkt_stat
         named->histogram = NULL;
 }
 
-bool tkt_named_merge(tkt_named_list *names, uint32_t name, const tkt_stats *stats,
-                     const tkt_histogram *histogram)
+/* Adds statistics to the entry of a name. False without memory. */
+static bool add_stats_of(tkt_named_list *names, uint32_t name, const tkt_stats *stats,
+                         const tkt_histogram *histogram)
 {
     tkt_named *named = tkt_named_find(names, name, TKT_NO_SHAPE);
     if (!named)
@@ -80,7 +81,7 @@ static bool note_error(const takt_trace *trace, const tkt_call_info *call, tkt_n
 static bool add_call(const takt_trace *trace, const tkt_node *node, tkt_named_list *names)
 {
     uint32_t name = trace->sites.items[node->site].name;
-    if (!tkt_named_merge(names, name, &node->stats, node->histogram))
+    if (!add_stats_of(names, name, &node->stats, node->histogram))
         return false;
     tkt_named_find(names, name, TKT_NO_SHAPE)->errors += node->errors;
     return true;
@@ -231,7 +232,7 @@ static takt_status add_all(grouping *g)
     for (size_t i = 0; g->key == TKT_BY_NAME && is_added && i < trace->node_activities.count; i++) {
         const tkt_node_activity *sum = &trace->node_activities.items[i];
         if (sum->filter & KERNELS)
-            is_added = tkt_named_merge(g->names, sum->name, &sum->stats, sum->histogram);
+            is_added = add_stats_of(g->names, sum->name, &sum->stats, sum->histogram);
     }
     size_t count = tkt_device_activity_count(trace);
     for (size_t i = 0; is_added && i < count; i++) {

@@ -75,10 +75,6 @@ void tkt_named_add(tkt_named_list *names, tkt_named *named, uint64_t duration_ns
 void tkt_named_add_stats(tkt_named_list *names, tkt_named *named, const tkt_stats *stats,
                          const tkt_histogram *histogram);
 
-/* The same for the entry of a name. False without memory. */
-bool tkt_named_merge(tkt_named_list *names, uint32_t name, const tkt_stats *stats,
-                     const tkt_histogram *histogram);
-
 /* ======== Names of kernels ======== */
 
 /* True if a kernel's name says that it computes on tensor cores. Libraries put the instruction's
