@@ -118,17 +118,25 @@ static takt_status seal_slice(tkt_stream *stream, uint64_t end_ticks, takt_trace
     return status;
 }
 
+static bool can_write(const tkt_stream *stream)
+{
+    return stream->to.writer.status == TAKT_OK && stream->to.perfetto.status == TAKT_OK;
+}
+
 /* Writes a slice. Its steps come last: a file that ends within it has what belongs to the steps that
  * it has. `end_ticks` is the end of the recording for the last one, otherwise 0. */
 static void write_slice(tkt_stream *stream, uint64_t end_ticks)
 {
     uint64_t position = tkt_store_position();
     takt_trace *slice;
-    if (stream->to.writer.status != TAKT_OK)
+    if (!can_write(stream))
         return;
     tkt_stream_take_devices(&stream->to, stream->window, false);
-    if (seal_slice(stream, end_ticks, &slice) != TAKT_OK)
+    if (seal_slice(stream, end_ticks, &slice) != TAKT_OK) {
+        if (end_ticks) /* there is no next time */
+            tkt_perfetto_no_memory(&stream->to.perfetto);
         return;
+    }
     uint64_t ticks = end_ticks ? end_ticks : stream->places.ticks;
     stream->to.trace->facts.end_ns = tkt_clock_ns(tkt_window_fit(stream->window), ticks);
     tkt_stream_write_host(&stream->to, slice, end_ticks != 0);
@@ -140,7 +148,7 @@ static void write_slice(tkt_stream *stream, uint64_t end_ticks)
     tkt_stream_take_steps(stream, stream->to.trace->facts.end_ns);
     write_facts(stream, end_ticks != 0);
     tkt_writer_flush(&stream->to.writer);
-    if (stream->to.writer.status == TAKT_OK && tkt_window_is_full(stream->window))
+    if (can_write(stream) && tkt_window_is_full(stream->window))
         tkt_window_release(stream->window, stream->places.ticks, position);
 }
 
@@ -202,13 +210,14 @@ void tkt_stream_mend(tkt_stream *stream)
 static bool is_broken(tkt_stream *stream)
 {
     takt_error error;
-    if (stream->to.writer.status == TAKT_OK || stream->is_broken)
+    if (can_write(stream) || stream->is_broken)
         return stream->is_broken;
     int reason = stream->to.file.error_number ? stream->to.file.error_number : ENOMEM;
     tkt_file_fail(&error, "write", stream->to.file.path, reason);
     tkt_log(TAKT_LOG_ERROR, "cycle %u: streaming has stopped: %s", stream->to.trace->facts.cycle,
             error.message);
     tkt_stream_break(stream, reason);
+    stream->to.writer.status = TAKT_IO_ERROR; /* the file gets no end */
     return true;
 }
 
@@ -422,7 +431,7 @@ takt_status tkt_stream_read_back(tkt_stream *stream, uint64_t most_bytes, takt_t
     bool is_settled;
     *out = NULL;
     takt_status status = tkt_window_settle(stream->window, &is_settled);
-    if (status == TAKT_OK && stream->to.writer.status == TAKT_OK)
+    if (status == TAKT_OK && !stream->is_broken)
         write_end(stream, is_settled);
     tkt_perfetto_close(&stream->to.perfetto);
     stream->to.perfetto.writer = NULL;

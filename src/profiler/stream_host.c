@@ -15,7 +15,10 @@
 uint32_t tkt_stream_string(tkt_stream_file *to, const char *bytes, size_t size)
 {
     uint32_t string = tkt_trace_string(to->trace, bytes, size);
-    return string == TKT_STRTAB_FULL ? 0 : string;
+    if (string != TKT_STRTAB_FULL)
+        return string;
+    tkt_perfetto_no_memory(&to->perfetto);
+    return 0;
 }
 
 static uint32_t string_of(tkt_stream_file *to, const takt_trace *slice, uint32_t string)
@@ -33,7 +36,10 @@ static uint32_t find_site(tkt_stream_file *to, const takt_trace *slice, uint32_t
     site.function = string_of(to, slice, site.function);
     site.device = string_of(to, slice, site.device);
     uint32_t mine = tkt_trace_site_index(to->trace, &site);
-    return mine == UINT32_MAX ? 0 : mine;
+    if (mine != UINT32_MAX)
+        return mine;
+    tkt_perfetto_no_memory(&to->perfetto);
+    return 0;
 }
 
 static uint32_t site_of(tkt_stream_file *to, const takt_trace *slice, uint32_t index)
@@ -174,8 +180,10 @@ static void leave(walk *w)
 static void keep_late(walk *w, const tkt_arg *arg, const tkt_work *work)
 {
     tkt_late_note *note = TKT_ARRAY_ADD(&w->state->late);
-    if (!note)
+    if (!note) {
+        tkt_perfetto_no_memory(&w->to->perfetto);
         return;
+    }
     *note = (tkt_late_note){.depth = (uint32_t)w->open.count, .is_work = work != NULL};
     if (work) {
         note->work = *work;
@@ -229,6 +237,8 @@ static void annotate(walk *w, uint32_t index, bool is_known, uint32_t site)
         tkt_perfetto_stacks(&w->to->perfetto);
         if (stack != UINT32_MAX)
             tkt_perfetto_stack(&w->to->perfetto, w->row, stack);
+        else
+            tkt_perfetto_no_memory(&w->to->perfetto);
     }
     for (; w->call < w->slice->calls.count; w->call++) {
         const tkt_call_info *call = &w->slice->calls.items[w->call];
@@ -290,7 +300,9 @@ static void write_thread(walk *w)
     bool is_ok = true;
     for (uint32_t i = 0; i < w->track->spans.count && is_ok; i++)
         is_ok = write_span(w, i);
-    while (w->open.count > 0 && is_ok) /* otherwise the next slice ends the spans that are gone */
+    if (!is_ok)
+        tkt_perfetto_no_memory(&w->to->perfetto);
+    while (w->open.count > 0 && is_ok)
         leave(w);
     TKT_ARRAY_FREE(&w->open);
     if (w->state->open.count == 0) /* the thread may have ended */
@@ -318,8 +330,10 @@ static void write_track(tkt_stream_file *to, const takt_trace *slice, uint32_t n
 {
     walk w = {.to = to, .slice = slice, .track = &slice->tracks.items[number], .number = number};
     w.state = state_of(to, slice, w.track);
-    if (!w.state)
+    if (!w.state) {
+        tkt_perfetto_no_memory(&to->perfetto);
         return;
+    }
     w.row = tkt_perfetto_track(&to->perfetto, w.state->track);
     if (w.track->kind == TAKT_TRACK_THREAD)
         write_thread(&w);

@@ -2,6 +2,8 @@
  * the file says so too, and empty files are not left. */
 #include "test_profiler_folder.h"
 
+#include "base/alloc.h"
+#include "record/log.h"
 #include "trace/model.h"
 
 #include <errno.h>
@@ -172,6 +174,45 @@ TEST(a_stream_of_both_has_the_sums_of_what_was_dropped)
     assert_true(calls_in_tree(trace) > count_spans(trace, "work"));
     assert_int_equal(calls_in_tree(trace), calls_in_tree(traces.items[0]));
     takt_trace_release(trace);
+}
+
+/* Records in little memory, and waits for the stream, so that nothing is dropped. One allocation
+ * fails. */
+static takt_status record_with_a_failure(uint64_t after, int steps, int scopes)
+{
+    takt_profiler_options options = streamed(TAKT_MODE_TRACE, (takt_schedule){.active = 1000000});
+    options.max_memory_bytes = 64 << 10;
+    takt_profiler *profiler = started(&options);
+    tkt_alloc_fail(after, 1);
+    for (int i = 0; i < steps; i++) {
+        for (int k = 0; k < scopes; k++) {
+            TAKT_SCOPE("outer");
+            TAKT_SCOPE("work");
+            pass_ns(10);
+        }
+        takt_profiler_step(profiler);
+        while (tkt_pool_used_bytes() > tkt_pool_limit_bytes() / 2 && count_told("") == 0) {
+            pass_ns(10);
+            tkt_thread_pause_ms(1);
+        }
+    }
+    tkt_alloc_fail(0, 0);
+    return stop(profiler);
+}
+
+TEST(a_stream_that_lacks_memory_says_what_it_lacks)
+{
+    for (uint64_t after = 0; after < 150; after++) {
+        takt_status status = record_with_a_failure(after, 10, 400);
+        uint64_t lost = 0;
+        const takt_trace *trace = traces.count ? traces.items[0] : NULL;
+        for (int i = 0; trace && i < TAKT_LOSS_COUNT; i++)
+            lost += takt_trace_loss(trace, (takt_loss)i);
+        if (trace && status == TAKT_OK && lost == 0)
+            assert_int_equal(count_spans(trace, "work"), 10 * 400);
+        release_traces(&traces);
+        forget_lines();
+    }
 }
 
 TEST(a_stream_that_cannot_begin_leaves_no_file)
