@@ -188,11 +188,11 @@ static void close_window(tkt_cycle *cycle)
 static void seal_and_write(tkt_cycle *cycle)
 {
     tkt_stream_stop(cycle->stream);
-    if (tkt_stream_is_broken(cycle->stream))
-        tkt_cycle_note(cycle, TAKT_IO_ERROR);
     bool was_released = cycle->stream && tkt_window_was_released(cycle->window);
     takt_status status =
         was_released ? read_back(cycle, &cycle->trace) : seal(cycle, &cycle->trace);
+    if (tkt_stream_is_broken(cycle->stream))
+        tkt_cycle_note(cycle, TAKT_IO_ERROR);
     if (!cycle->mapped || status != TAKT_OK)
         close_window(cycle);
     tkt_cycle_note(cycle, status);

@@ -420,7 +420,8 @@ static void write_end(tkt_stream *stream, bool is_settled)
     tkt_stream_write_devices(&stream->to, stream->window, true);
     tkt_stream_write_phases(&stream->to, true);
     write_sums(stream);
-    trace->facts.ending = TAKT_ENDING_WHOLE;
+    if (can_write(stream))
+        trace->facts.ending = TAKT_ENDING_WHOLE;
     trace->stream |= is_settled ? TKT_PF_STREAM_SETTLED : 0;
     tkt_perfetto_facts(&stream->to.perfetto);
 }
@@ -436,6 +437,7 @@ takt_status tkt_stream_read_back(tkt_stream *stream, uint64_t most_bytes, takt_t
     tkt_perfetto_close(&stream->to.perfetto);
     stream->to.perfetto.writer = NULL;
     tkt_writer_flush(&stream->to.writer);
+    is_broken(stream);
     if (status == TAKT_OK && !tkt_file_is_there(&stream->to.file))
         return tkt_error_set(error, TAKT_IO_ERROR, TKT_STREAM_REMOVED " %s", stream->to.file.path);
     if (status != TAKT_OK || file_bytes(stream) > most_bytes)

@@ -3,6 +3,7 @@
 #include "test_profiler_folder.h"
 
 #include "base/alloc.h"
+#include "profiler/stream.h"
 #include "record/log.h"
 #include "trace/model.h"
 
@@ -147,6 +148,59 @@ TEST(the_reason_stays_in_other_files_of_the_trace)
     assert_true(trace->facts.span_count > 0);
     takt_trace_release(trace);
     assert_int_equal(count_entries(folder), 1);
+}
+
+/* A window and its stream, which is stopped. */
+typedef struct streaming {
+    tkt_saved_options options;
+    tkt_window *window;
+    tkt_run_steps run;
+    tkt_stream *stream;
+} streaming;
+
+static void start_streaming(streaming *s)
+{
+    const takt_profiler_options given = streamed(TAKT_MODE_TRACE, (takt_schedule){.active = 1});
+    const tkt_wish wish = {.modes = TKT_KEEP, .mask = TAKT_NORMAL_BIT};
+    const tkt_all_steps all_steps = {.simulated_seconds = 0};
+    const tkt_stream_cycle cycle = {.all_steps = &all_steps, .run = &s->run};
+    *s = (streaming){.window = NULL};
+    assert_int_equal(tkt_options_save(&s->options, &given), TAKT_OK);
+    assert_int_equal(tkt_window_open(&wish, &s->window), TAKT_OK);
+    s->stream = tkt_stream_start(&s->options, &cycle, s->window);
+    assert_non_null(s->stream);
+}
+
+static void end_streaming(streaming *s)
+{
+    pass_ns(1000);
+    tkt_window_end(s->window, tkt_ticks());
+    tkt_stream_stop(s->stream);
+}
+
+static void free_streaming(streaming *s)
+{
+    tkt_stream_destroy(s->stream, false);
+    tkt_window_close(s->window);
+    tkt_options_fini(&s->options);
+}
+
+TEST(a_stream_that_cannot_be_ended_says_so)
+{
+    streaming s;
+    takt_trace *trace = NULL;
+    takt_error error;
+    start_streaming(&s);
+    end_streaming(&s);
+    assert_false(tkt_stream_is_broken(s.stream));
+    limit_files(partial_bytes());
+    assert_int_equal(tkt_stream_read_back(s.stream, 0, &trace, &error), TAKT_OK);
+    limit_files(RLIM_INFINITY);
+    assert_null(trace);
+    assert_true(tkt_stream_is_broken(s.stream));
+    assert_int_equal(count_told("cycle 0: streaming has stopped: cannot write "), 1);
+    free_streaming(&s);
+    takt_trace_release(assert_stopped("test.0.partial.pftrace", EFBIG));
 }
 
 /* The calls of "work" in the trace's tree. */
