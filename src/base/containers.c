@@ -298,6 +298,19 @@ uint64_t *tkt_map_put(tkt_map *map, uint64_t key)
     return &slot->value;
 }
 
+uint64_t *tkt_map_find(tkt_map *map, uint64_t hash, const void *items, size_t item_size,
+                       bool (*is_equal)(const void *item, const void *wanted), const void *wanted)
+{
+    for (;; hash++) {
+        uint64_t *place = tkt_map_put(map, hash);
+        if (!place || *place == 0)
+            return place;
+        const char *item = (const char *)items + (*place - 1) * item_size;
+        if (is_equal ? is_equal(item, wanted) : memcmp(item, wanted, item_size) == 0)
+            return place;
+    }
+}
+
 static void close_hole(tkt_map *map, size_t hole)
 {
     size_t at = hole;

@@ -118,6 +118,12 @@ typedef struct tkt_map {
  * until the next call that adds or removes. */
 uint64_t *tkt_map_put(tkt_map *map, uint64_t key);
 
+/* For a list whose items have the value index + 1 under their hash. Points to the value of the item
+ * that equals `wanted`, or to a new value of 0: the caller adds the item, and sets it. Items of the
+ * same hash use the following keys. is_equal NULL: all bytes are compared. NULL without memory. */
+uint64_t *tkt_map_find(tkt_map *map, uint64_t hash, const void *items, size_t item_size,
+                       bool (*is_equal)(const void *item, const void *wanted), const void *wanted);
+
 /* Points to the value for `key`, or NULL. */
 uint64_t *tkt_map_get(const tkt_map *map, uint64_t key);
 

@@ -99,34 +99,20 @@ void tkt_lanes_fini(tkt_lanes *lanes)
 
 /* ======== Streams ======== */
 
-static bool add_stream(tkt_streams *streams, const tkt_activity *activity, uint64_t *place)
-{
-    tkt_stream_key *key = TKT_ARRAY_ADD(&streams->keys);
-    if (!key)
-        return false;
-    *key = (tkt_stream_key){activity->device, activity->context, activity->stream};
-    *place = streams->keys.count;
-    return true;
-}
-
-/* Streams with the same hash use the next free key. */
 uint32_t tkt_stream_number(tkt_streams *streams, const tkt_activity *activity)
 {
-    uint64_t hash =
-        tkt_hash_u64((uint64_t)activity->context << 32 | activity->stream) + activity->device;
-    for (;; hash++) {
-        uint64_t *place = tkt_map_put(&streams->index, hash);
-        if (!place)
-            return UINT32_MAX;
-        if (*place == 0 && !add_stream(streams, activity, place)) {
-            tkt_map_remove(&streams->index, hash);
-            return UINT32_MAX;
-        }
-        const tkt_stream_key *key = &streams->keys.items[*place - 1];
-        if (key->device == activity->device && key->context == activity->context &&
-            key->stream == activity->stream)
-            return (uint32_t)*place - 1;
-    }
+    const tkt_stream_key key = {activity->device, activity->context, activity->stream};
+    uint64_t hash = tkt_hash_u64((uint64_t)key.context << 32 | key.stream) + key.device;
+    uint64_t *place =
+        tkt_map_find(&streams->index, hash, streams->keys.items, sizeof key, NULL, &key);
+    if (place && *place)
+        return (uint32_t)*place - 1;
+    tkt_stream_key *added = place ? TKT_ARRAY_ADD(&streams->keys) : NULL;
+    if (!added)
+        return UINT32_MAX;
+    *added = key;
+    *place = streams->keys.count;
+    return (uint32_t)*place - 1;
 }
 
 void tkt_streams_fini(tkt_streams *streams)

@@ -41,33 +41,28 @@ static size_t phase_size(const char *name)
     return detail && detail > name ? (size_t)(detail - name) : strlen(name);
 }
 
-static bool is_phase(const tkt_compile_phase *phase, const char *unit, const char *name,
-                     size_t size)
+static bool is_phase(const void *item, const void *wanted)
 {
-    return phase->unit == unit && phase->phase_size == size &&
-           memcmp(phase->phase, name, size) == 0;
+    const tkt_compile_phase *a = item, *b = wanted;
+    return a->unit == b->unit && a->phase_size == b->phase_size &&
+           memcmp(a->phase, b->phase, a->phase_size) == 0;
 }
 
 /* Returns the index of a phase, added if it is new; SIZE_MAX without memory. */
 static size_t phase_of(gathering *g, const char *unit, const char *name)
 {
-    size_t size = phase_size(name);
-    uint64_t key = tkt_hash_bytes(name, size) ^ tkt_hash_u64((uintptr_t)unit);
-    for (;; key++) { /* a collision takes the next key */
-        uint64_t *place = tkt_map_put(&g->by_name, key);
-        if (!place)
-            return SIZE_MAX;
-        if (*place && is_phase(&g->out->phases.items[*place - 1], unit, name, size))
-            return *place - 1;
-        if (*place)
-            continue;
-        tkt_compile_phase *added = TKT_ARRAY_ADD(&g->out->phases);
-        if (!added)
-            return SIZE_MAX;
-        *added = (tkt_compile_phase){.unit = unit, .phase = name, .phase_size = size};
-        *place = g->out->phases.count;
+    const tkt_compile_phase phase = {.unit = unit, .phase = name, .phase_size = phase_size(name)};
+    uint64_t hash = tkt_hash_bytes(name, phase.phase_size) ^ tkt_hash_u64((uintptr_t)unit);
+    uint64_t *place =
+        tkt_map_find(&g->by_name, hash, g->out->phases.items, sizeof phase, is_phase, &phase);
+    if (place && *place)
         return *place - 1;
-    }
+    tkt_compile_phase *added = place ? TKT_ARRAY_ADD(&g->out->phases) : NULL;
+    if (!added)
+        return SIZE_MAX;
+    *added = phase;
+    *place = g->out->phases.count;
+    return *place - 1;
 }
 
 /* Parents before children: by begin, then the longer one first. */

@@ -182,33 +182,37 @@ static names names_of(const takt_trace *trace, uint32_t call)
     return found;
 }
 
-static bool are_same(const names *a, const names *b)
+typedef struct wanted_names {
+    const takt_trace *trace;
+    names names;
+} wanted_names;
+
+static bool has_names(const void *item, const void *wanted)
 {
-    return a->count == b->count && memcmp(a->items, b->items, a->count * sizeof *a->items) == 0;
+    const tkt_missing *known = item;
+    const wanted_names *w = wanted;
+    const names of = names_of(w->trace, known->call);
+    return of.count == w->names.count &&
+           memcmp(of.items, w->names.items, of.count * sizeof *of.items) == 0;
 }
 
 static bool add_missing(const takt_trace *trace, tkt_missings *missings, uint32_t call)
 {
-    const names of = names_of(trace, call);
-    for (uint64_t hash = tkt_hash_bytes(of.items, of.count * sizeof *of.items);; hash++) {
-        uint64_t *place = tkt_map_put(&missings->index, hash);
-        if (!place)
-            return false;
-        if (*place == 0) {
-            tkt_missing *added = TKT_ARRAY_ADD(missings);
-            if (!added)
-                return false;
-            *added = (tkt_missing){.call = call, .count = 1};
-            *place = missings->count;
-            return true;
-        }
-        tkt_missing *known = &missings->items[*place - 1];
-        const names others = names_of(trace, known->call);
-        if (are_same(&of, &others)) {
-            known->count++;
-            return true;
-        }
+    const wanted_names wanted = {trace, names_of(trace, call)};
+    uint64_t hash =
+        tkt_hash_bytes(wanted.names.items, wanted.names.count * sizeof *wanted.names.items);
+    uint64_t *place = tkt_map_find(&missings->index, hash, missings->items, sizeof *missings->items,
+                                   has_names, &wanted);
+    if (place && *place) {
+        missings->items[*place - 1].count++;
+        return true;
     }
+    tkt_missing *added = place ? TKT_ARRAY_ADD(missings) : NULL;
+    if (!added)
+        return false;
+    *added = (tkt_missing){.call = call, .count = 1};
+    *place = missings->count;
+    return true;
 }
 
 takt_status tkt_missings_of(const takt_trace *trace, tkt_missings *out)

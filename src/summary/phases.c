@@ -65,8 +65,10 @@ static const tkt_phase_segment *segment_at(const adding *a, uint32_t index)
 
 /* ---- Kernels, phases, SMs -------------------------------------------------------------------- */
 
-static bool is_kernel_of(const tkt_phase_kernel *kernel, const tkt_phase_segment *segment)
+static bool is_kernel_of(const void *item, const void *wanted)
 {
+    const tkt_phase_kernel *kernel = item;
+    const tkt_phase_segment *segment = wanted;
     uint32_t name = segment->kernel_name ? segment->kernel_name : segment->timers;
     return kernel->name == name && kernel->timers == segment->timers &&
            kernel->device == segment->device;
@@ -76,25 +78,21 @@ static bool is_kernel_of(const tkt_phase_kernel *kernel, const tkt_phase_segment
 static uint32_t kernel_of(adding *a, const tkt_phase_segment *segment)
 {
     const uint32_t names[] = {segment->kernel_name, segment->timers, segment->device};
-    for (uint64_t key = tkt_hash_bytes(names, sizeof names);; key++) {
-        uint64_t *index = tkt_map_put(&a->kernels, key);
-        if (!index)
-            return UINT32_MAX;
-        if (*index && is_kernel_of(&a->out->kernels.items[*index - 1], segment))
-            return (uint32_t)*index - 1;
-        if (*index)
-            continue;
-        tkt_phase_kernel *added = TKT_ARRAY_ADD(&a->out->kernels);
-        if (!added)
-            return UINT32_MAX;
-        *added = (tkt_phase_kernel){.name = segment->kernel_name ? segment->kernel_name
-                                                                 : segment->timers,
-                                    .timers = segment->timers,
-                                    .device = segment->device,
-                                    .has_ns = true};
-        *index = a->out->kernels.count;
+    uint64_t *index =
+        tkt_map_find(&a->kernels, tkt_hash_bytes(names, sizeof names), a->out->kernels.items,
+                     sizeof *a->out->kernels.items, is_kernel_of, segment);
+    if (index && *index)
         return (uint32_t)*index - 1;
-    }
+    tkt_phase_kernel *added = index ? TKT_ARRAY_ADD(&a->out->kernels) : NULL;
+    if (!added)
+        return UINT32_MAX;
+    *added =
+        (tkt_phase_kernel){.name = segment->kernel_name ? segment->kernel_name : segment->timers,
+                           .timers = segment->timers,
+                           .device = segment->device,
+                           .has_ns = true};
+    *index = a->out->kernels.count;
+    return (uint32_t)*index - 1;
 }
 
 /* The same for a phase of a kernel. */

@@ -132,23 +132,18 @@ takt_status tkt_trace_begin_fold(takt_trace *trace)
     return trace->fold.more_name == TKT_STRTAB_FULL ? TAKT_NO_MEMORY : status;
 }
 
-/* The map's keys are hashes of sites. A site whose hash is taken gets the next free key. */
 uint32_t tkt_trace_site_index(takt_trace *trace, const tkt_trace_site *site)
 {
-    uint64_t key = tkt_hash_bytes(site, sizeof *site);
-    for (const uint64_t *at; (at = tkt_map_get(&trace->site_index, key)) != NULL; key++) {
-        if (memcmp(&trace->sites.items[*at], site, sizeof *site) == 0)
-            return (uint32_t)*at;
-    }
-    uint32_t index = (uint32_t)trace->sites.count;
-    if (index == MAX_SITES || !TKT_ARRAY_RESERVE(&trace->sites, index + (size_t)1))
+    uint64_t *place = tkt_map_find(&trace->site_index, tkt_hash_bytes(site, sizeof *site),
+                                   trace->sites.items, sizeof *site, NULL, site);
+    if (place && *place)
+        return (uint32_t)*place - 1;
+    size_t index = trace->sites.count;
+    if (!place || index == MAX_SITES || !TKT_ARRAY_RESERVE(&trace->sites, index + 1))
         return UINT32_MAX;
-    uint64_t *place = tkt_map_put(&trace->site_index, key);
-    if (!place)
-        return UINT32_MAX;
-    *place = index;
-    trace->sites.items[trace->sites.count++] = *site;
-    return index;
+    trace->sites.items[index] = *site;
+    *place = ++trace->sites.count;
+    return (uint32_t)index;
 }
 
 uint32_t tkt_trace_add_track(takt_trace *trace, takt_track_kind kind, uint32_t name,

@@ -118,40 +118,28 @@ static bool make_fold(takt_trace *trace, uint32_t **nodes)
 
 /* ======== Activities of paths ======== */
 
-static bool is_same(const tkt_node_activity *a, const tkt_node_activity *b)
+static bool is_same(const void *item, const void *wanted)
 {
+    const tkt_node_activity *a = item, *b = wanted;
     return a->node == b->node && a->name == b->name && a->device == b->device &&
            a->filter == b->filter;
 }
 
-static size_t add_entry(takt_trace *trace, const tkt_node_activity *key)
-{
-    tkt_node_activity *entry = TKT_ARRAY_ADD(&trace->node_activities);
-    if (!entry)
-        return SIZE_MAX;
-    *entry = *key;
-    tkt_stats_init(&entry->stats);
-    return trace->node_activities.count - 1;
-}
-
 size_t tkt_node_activity_index(tkt_node_activities *list, const tkt_node_activity *key)
 {
+    takt_trace *trace = list->trace;
     uint64_t hash = tkt_hash_u64((uint64_t)key->node << 32 | key->name) ^ key->device;
-    for (;; hash++) {
-        uint64_t *place = tkt_map_put(&list->index, hash);
-        if (!place)
-            return SIZE_MAX;
-        if (*place == 0) {
-            size_t index = add_entry(list->trace, key);
-            if (index == SIZE_MAX)
-                tkt_map_remove(&list->index, hash);
-            else
-                *place = index + 1;
-            return index;
-        }
-        if (is_same(&list->trace->node_activities.items[*place - 1], key))
-            return (size_t)*place - 1;
-    }
+    uint64_t *place =
+        tkt_map_find(&list->index, hash, trace->node_activities.items, sizeof *key, is_same, key);
+    if (place && *place)
+        return (size_t)*place - 1;
+    tkt_node_activity *added = place ? TKT_ARRAY_ADD(&trace->node_activities) : NULL;
+    if (!added)
+        return SIZE_MAX;
+    *added = *key;
+    tkt_stats_init(&added->stats);
+    *place = trace->node_activities.count;
+    return (size_t)*place - 1;
 }
 
 static int compare(const void *a, const void *b)

@@ -11,30 +11,12 @@
 
 /* ======== Adding stacks ======== */
 
-typedef bool (*is_equal_function)(const takt_trace *trace, size_t index, const void *wanted);
-
-/* The map's place for the item that equals `wanted`: its entry, or a new one of value 0. Items with
- * the same hash use the following keys. NULL without memory. */
-static uint64_t *find_place(tkt_map *map, uint64_t hash, const takt_trace *trace,
-                            is_equal_function is_equal, const void *wanted)
-{
-    for (;; hash++) {
-        uint64_t *place = tkt_map_put(map, hash);
-        if (!place || *place == 0 || is_equal(trace, *place - 1, wanted))
-            return place;
-    }
-}
-
-static bool is_equal_frame(const takt_trace *trace, size_t index, const void *wanted)
-{
-    return memcmp(&trace->frames.items[index], wanted, sizeof(tkt_frame)) == 0;
-}
-
 uint32_t tkt_stacks_frame(tkt_stacks *known, const tkt_frame *frame)
 {
     takt_trace *trace = known->trace;
     uint64_t hash = tkt_hash_bytes(frame, sizeof *frame);
-    uint64_t *place = find_place(&known->frames, hash, trace, is_equal_frame, frame);
+    uint64_t *place =
+        tkt_map_find(&known->frames, hash, trace->frames.items, sizeof *frame, NULL, frame);
     if (place && *place)
         return (uint32_t)*place - 1;
     tkt_frame *added = place ? TKT_ARRAY_ADD(&trace->frames) : NULL;
@@ -46,25 +28,27 @@ uint32_t tkt_stacks_frame(tkt_stacks *known, const tkt_frame *frame)
 }
 
 typedef struct frame_list {
+    const uint32_t *of_trace;
     const uint32_t *frames;
     uint32_t count;
 } frame_list;
 
-static bool is_equal_stack(const takt_trace *trace, size_t index, const void *wanted)
+static bool is_equal_stack(const void *item, const void *wanted)
 {
-    const tkt_stack *stack = &trace->stacks.items[index];
+    const tkt_stack *stack = item;
     const frame_list *list = wanted;
     return stack->frame_count == list->count &&
-           memcmp(trace->stack_frames.items + stack->first_frame, list->frames,
+           memcmp(list->of_trace + stack->first_frame, list->frames,
                   list->count * sizeof *list->frames) == 0;
 }
 
 uint32_t tkt_stacks_add(tkt_stacks *known, const uint32_t *frames, uint32_t count)
 {
     takt_trace *trace = known->trace;
-    const frame_list list = {frames, count};
+    const frame_list list = {trace->stack_frames.items, frames, count};
     uint64_t hash = tkt_hash_bytes(frames, count * sizeof *frames);
-    uint64_t *place = find_place(&known->stacks, hash, trace, is_equal_stack, &list);
+    uint64_t *place = tkt_map_find(&known->stacks, hash, trace->stacks.items,
+                                   sizeof *trace->stacks.items, is_equal_stack, &list);
     if (place && *place)
         return (uint32_t)*place - 1;
     size_t first = trace->stack_frames.count;
