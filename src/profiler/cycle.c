@@ -76,8 +76,8 @@ static takt_status read_back(tkt_cycle *cycle, takt_trace **out)
 {
     takt_error error = {.status = TAKT_OK};
     takt_trace *trace;
-    takt_status status =
-        tkt_stream_read_back(cycle->stream, cycle->options->given.max_trace_bytes, &trace, &error);
+    takt_status status = tkt_stream_read_back(
+        cycle->stream, cycle->is_partial, cycle->options->given.max_trace_bytes, &trace, &error);
     if (status == TAKT_OK && !trace)
         tkt_log(TAKT_LOG_WARNING,
                 "cycle %u is in %s, which is larger than output.max_trace_size: read it with takt; "

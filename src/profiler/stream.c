@@ -411,7 +411,7 @@ static void write_sums(tkt_stream *stream)
 }
 
 /* Writes the sums, and the facts that are known only at the end. */
-static void write_end(tkt_stream *stream, bool is_settled)
+static void write_end(tkt_stream *stream, bool is_settled, bool is_partial)
 {
     takt_trace *trace = stream->to.trace;
     memset(trace->losses, 0, sizeof trace->losses);
@@ -422,18 +422,19 @@ static void write_end(tkt_stream *stream, bool is_settled)
     write_sums(stream);
     if (can_write(stream))
         trace->facts.ending = TAKT_ENDING_WHOLE;
+    trace->facts.is_partial = is_partial;
     trace->stream |= is_settled ? TKT_PF_STREAM_SETTLED : 0;
     tkt_perfetto_facts(&stream->to.perfetto);
 }
 
-takt_status tkt_stream_read_back(tkt_stream *stream, uint64_t most_bytes, takt_trace **out,
-                                 takt_error *error)
+takt_status tkt_stream_read_back(tkt_stream *stream, bool is_partial, uint64_t most_bytes,
+                                 takt_trace **out, takt_error *error)
 {
     bool is_settled;
     *out = NULL;
     takt_status status = tkt_window_settle(stream->window, &is_settled);
     if (status == TAKT_OK && !stream->is_broken)
-        write_end(stream, is_settled);
+        write_end(stream, is_settled, is_partial);
     tkt_perfetto_close(&stream->to.perfetto);
     stream->to.perfetto.writer = NULL;
     tkt_writer_flush(&stream->to.writer);

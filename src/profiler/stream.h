@@ -48,9 +48,10 @@ void tkt_stream_stop(tkt_stream *stream);
 bool tkt_stream_is_broken(const tkt_stream *stream);
 
 /* Completes the file of a stopped stream, which may break it, and opens it as a trace. If the file
- * exceeds `most_bytes`, only completes it: TAKT_OK with *out NULL. The window must have ended. */
-takt_status tkt_stream_read_back(tkt_stream *stream, uint64_t most_bytes, takt_trace **out,
-                                 takt_error *error);
+ * exceeds `most_bytes`, only completes it: TAKT_OK with *out NULL. The window must have ended.
+ * `is_partial`: the cycle is cut off. */
+takt_status tkt_stream_read_back(tkt_stream *stream, bool is_partial, uint64_t most_bytes,
+                                 takt_trace **out, takt_error *error);
 
 const char *tkt_stream_path(const tkt_stream *stream);
 

@@ -194,13 +194,32 @@ TEST(a_stream_that_cannot_be_ended_says_so)
     end_streaming(&s);
     assert_false(tkt_stream_is_broken(s.stream));
     limit_files(partial_bytes());
-    assert_int_equal(tkt_stream_read_back(s.stream, 0, &trace, &error), TAKT_OK);
+    assert_int_equal(tkt_stream_read_back(s.stream, false, 0, &trace, &error), TAKT_OK);
     limit_files(RLIM_INFINITY);
     assert_null(trace);
     assert_true(tkt_stream_is_broken(s.stream));
     assert_int_equal(count_told("cycle 0: streaming has stopped: cannot write "), 1);
     free_streaming(&s);
     takt_trace_release(assert_stopped("test.0.partial.pftrace", EFBIG));
+}
+
+/* A file that is too large to be read back is completed all the same. */
+TEST(a_large_stream_is_partial_only_if_its_cycle_is_cut_off)
+{
+    for (int is_partial = 0; is_partial < 2; is_partial++) {
+        streaming s;
+        takt_trace *trace = NULL;
+        takt_error error;
+        start_streaming(&s);
+        end_streaming(&s);
+        assert_int_equal(tkt_stream_read_back(s.stream, is_partial, 0, &trace, &error), TAKT_OK);
+        assert_null(trace);
+        assert_int_equal(takt_trace_open(tkt_stream_path(s.stream), &trace, &error), TAKT_OK);
+        assert_int_equal(takt_trace_facts(trace)->ending, TAKT_ENDING_WHOLE);
+        assert_int_equal(takt_trace_facts(trace)->is_partial, is_partial);
+        takt_trace_release(trace);
+        free_streaming(&s);
+    }
 }
 
 /* The calls of "work" in the trace's tree. */
