@@ -172,7 +172,7 @@ static takt_status begin(takt_profiler *profiler)
     profiler->is_saved = false;
     profiler->status = TAKT_OK;
     profiler->step = 0;
-    profiler->cycles_saved = 0;
+    profiler->cycles_saved = profiler->cycles_missed = 0;
     profiler->fit = tkt_clock_fit_now();
     double simulated_seconds = profiler->all_steps.simulated_seconds;
     profiler->all_steps = (tkt_all_steps){.simulated_seconds = simulated_seconds};
@@ -262,9 +262,13 @@ takt_status takt_profiler_step(takt_profiler *profiler)
     return is_running ? TAKT_OK : TAKT_BAD_STATE;
 }
 
-/* Warns a program that ends before its schedule does. */
+/* Tells how many cycles are missing, and warns a program that ends before its schedule does. */
 static void check_end(const takt_profiler *profiler)
 {
+    uint32_t missed = profiler->cycles_missed;
+    if (missed > 1)
+        tkt_log(TAKT_LOG_ERROR, "%u of %u cycles were not recorded", missed,
+                missed + profiler->cycles_saved);
     const takt_schedule *schedule = &profiler->options.given.schedule;
     uint64_t needed = takt_schedule_steps_needed(schedule);
     if (profiler->step >= needed)

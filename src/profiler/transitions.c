@@ -80,12 +80,11 @@ static void announce(const takt_profiler *profiler)
 static void miss(takt_profiler *profiler, takt_status status, bool is_behind)
 {
     tkt_profiler_note(profiler, status);
-    tkt_log(profiler->was_missed ? TAKT_LOG_INFO : TAKT_LOG_ERROR, "cycle %u is not recorded: %s",
-            profiler->cycles_begun++,
+    tkt_log(profiler->cycles_missed++ ? TAKT_LOG_INFO : TAKT_LOG_ERROR,
+            "cycle %u is not recorded: %s", profiler->cycles_begun++,
             is_behind                  ? "too many earlier ones wait to be saved"
             : status == TAKT_BAD_STATE ? "another profiler records a summary"
                                        : takt_status_text(status));
-    profiler->was_missed = true;
 }
 
 static void claim_directory(takt_profiler *profiler)

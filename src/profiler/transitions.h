@@ -27,13 +27,13 @@ struct takt_profiler {
     tkt_cycle *cycle;      /* the cycle being recorded */
     uint32_t cycles_begun; /* in all runs: the number in file names */
     uint32_t cycles_saved;
+    uint32_t cycles_missed; /* in this run: not recorded; the log has the reason of the first */
     tkt_all_steps all_steps;
     tkt_run_steps run;
     takt_trace *last;
     char *viewable;     /* the latest file that a browser can show; NULL */
     takt_status status; /* first failure since the start; stop returns it */
     uintptr_t user;     /* atomic; the thread inside start, step or stop; 0: none */
-    bool was_missed;    /* a cycle was not recorded, and the log says so */
     bool was_refused;   /* atomic; a second thread's step was refused, and the log says so */
     bool is_saved;      /* saved at exit, before stop was called */
     tkt_cycle *kept;    /* oldest first; saved at exit, and on_trace not called yet */

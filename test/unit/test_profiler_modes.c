@@ -479,6 +479,30 @@ TEST(a_program_faster_than_exports_waits_for_nothing_and_gets_all)
     assert_string_equal(lines_of(TAKT_LOG_ERROR), "");
 }
 
+TEST(a_program_faster_than_exports_is_told_how_many_cycles_it_lacks)
+{
+    const char *parent = getenv("TMPDIR");
+    char directory[600];
+    snprintf(directory, sizeof directory, "%s/takt-test-{pid}", parent ? parent : "/tmp");
+    takt_profiler_options options =
+        options_for(&traces, (takt_schedule){.warmup = 1, .active = 1, .repeat = 80});
+    options.directory = directory;
+    options.traces = (const char *const[]){"perfetto"};
+    options.trace_count = 1;
+    takt_set_log(wait_at_gate, NULL);
+    tkt_mutex_lock(&gate);
+    takt_profiler *profiler = started(&options);
+    run(profiler, 160); /* 64 cycles may wait */
+    assert_string_equal(lines_of(TAKT_LOG_ERROR),
+                        "cycle 64 is not recorded: too many earlier ones wait to be saved\n");
+    forget_lines();
+    tkt_mutex_unlock(&gate);
+    assert_int_equal(takt_profiler_stop(profiler), TAKT_NO_MEMORY);
+    assert_string_equal(lines_of(TAKT_LOG_ERROR), "16 of 80 cycles were not recorded\n");
+    takt_profiler_destroy(profiler);
+    release_traces(&traces);
+}
+
 TEST(two_profilers_record_at_the_same_time)
 {
     test_traces others = {0};
