@@ -1,5 +1,5 @@
-/* Shared by exporters: the earliest time, devices, names of CUPTI's numbers, bytes in use, lanes for
- * overlapping slices, numbers of streams. */
+/* Shared by exporters: the earliest time, devices, names of CUPTI's numbers, bytes in use, lanes
+ * for overlapping slices, numbers of streams. */
 #ifndef TKT_EXPORT_DEVICES_H
 #define TKT_EXPORT_DEVICES_H
 
