@@ -75,7 +75,7 @@ static void filter_activities(takt_trace *trace, uint32_t filter)
 static takt_status read_back(tkt_cycle *cycle, takt_trace **out)
 {
     takt_error error = {.status = TAKT_OK};
-    takt_trace *trace;
+    takt_trace *trace = NULL;
     takt_status status = tkt_stream_read_back(
         cycle->stream, cycle->is_partial, cycle->options->given.max_trace_bytes, &trace, &error);
     if (status == TAKT_OK && !trace)
@@ -89,7 +89,10 @@ static takt_status read_back(tkt_cycle *cycle, takt_trace **out)
         status = fill_run(cycle, trace);
     if (status == TAKT_OK && trace)
         status = tkt_window_fill_phases(cycle->window, trace);
-    *out = trace;
+    if (status == TAKT_OK)
+        *out = trace;
+    else
+        takt_trace_release(trace);
     return status;
 }
 

@@ -394,11 +394,13 @@ static tkt_device_memory *window_memory(tkt_stream_file *to, const tkt_window *w
         if (to->window_memory.items[i].device == event->device)
             return &to->window_memory.items[i];
     }
-    uint64_t *bytes = TKT_ARRAY_ADD(&to->begin_bytes);
-    tkt_device_memory *added = bytes ? TKT_ARRAY_ADD(&to->window_memory) : NULL;
+    size_t count = to->window_memory.count;
+    bool has_room = TKT_ARRAY_RESERVE(&to->begin_bytes, count + 1);
+    tkt_device_memory *added = has_room ? TKT_ARRAY_ADD(&to->window_memory) : NULL;
     if (!added)
         return NULL;
-    *bytes = *begin = tkt_devices_begin_bytes(&window->fit, to->trace, event->device);
+    *begin = tkt_devices_begin_bytes(&window->fit, to->trace, event->device);
+    to->begin_bytes.items[count] = *begin;
     *added = (tkt_device_memory){.device = event->device};
     return added;
 }
