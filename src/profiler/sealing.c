@@ -86,7 +86,7 @@ static void subtract(uint64_t *from, uint64_t now, uint64_t before)
 }
 
 /* Reads what excuses losses first: a loss that comes in between rather counts too much. */
-void tkt_window_losses(const tkt_window *window, uint64_t losses[TAKT_LOSS_COUNT])
+void tkt_window_losses(const tkt_window *window, bool goes_on, uint64_t losses[TAKT_LOSS_COUNT])
 {
     const tkt_excused now = tkt_record_excused(window->number), *before = &window->excused_before;
     bool is_kept = (window->wish.modes & TKT_KEEP) != 0;
@@ -94,6 +94,8 @@ void tkt_window_losses(const tkt_window *window, uint64_t losses[TAKT_LOSS_COUNT
     for (int i = 0; i < TAKT_LOSS_COUNT; i++)
         losses[i] -= window->losses_before[i];
     subtract(&losses[TAKT_LOSS_OVERWRITTEN], now.overwritten, before->overwritten);
+    if (goes_on || !(window->wish.modes & TKT_RING))
+        subtract(&losses[TAKT_LOSS_OVERWRITTEN], now.overwritten_read, before->overwritten_read);
     subtract(&losses[TAKT_LOSS_BUFFER_FULL], is_kept ? now.dropped : now.folded,
              is_kept ? before->dropped : before->folded);
 }
@@ -104,7 +106,7 @@ void tkt_window_progress(const tkt_window *window, const takt_trace *slice, takt
     uint64_t losses[TAKT_LOSS_COUNT];
     bool goes_on = slice && !tkt_window_has_ended(window);
     if (goes_on)
-        tkt_window_losses(window, losses);
+        tkt_window_losses(window, true, losses);
     for (int i = 0; i < TAKT_LOSS_COUNT; i++)
         so_far->losses[i] += goes_on ? losses[i] : window->losses[i];
     const tkt_memory_state memory = slice ? tkt_window_memory(window) : window->memory_after;

@@ -391,7 +391,7 @@ void tkt_window_end(tkt_window *window, uint64_t ticks)
     tkt_mutex_lock(&window->snapshots);
     window->end_ticks = ticks;
     settle(window);
-    tkt_window_losses(window, window->losses);
+    tkt_window_losses(window, false, window->losses);
     tkt_devices_end(&window->devices);
     tkt_mutex_lock(&session_lock);
     if (window->wish.modes & TKT_FOLD) {

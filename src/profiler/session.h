@@ -55,8 +55,9 @@ takt_status tkt_window_describe(const tkt_window *window, takt_trace *trace);
 
 bool tkt_window_has_ended(const tkt_window *window);
 
-/* What a window that has not ended has lost so far. */
-void tkt_window_losses(const tkt_window *window, uint64_t losses[TAKT_LOSS_COUNT]);
+/* What a window has lost so far. While it goes on, what its stream has read is not lost, even if a
+ * flight's own trace will lack it. */
+void tkt_window_losses(const tkt_window *window, bool goes_on, uint64_t losses[TAKT_LOSS_COUNT]);
 
 /* Updates the facts of a window that is being written: losses, memory, clock; and adds the cost of
  * a slice. With slice NULL it uses the final figures of an ended window. Adds to existing losses;

@@ -91,6 +91,8 @@ tkt_excused tkt_record_excused(uint32_t number)
         found.dropped = __atomic_load_n(&control->excused[number].dropped, __ATOMIC_RELAXED);
         found.overwritten =
             __atomic_load_n(&control->excused[number].overwritten, __ATOMIC_RELAXED);
+        found.overwritten_read =
+            __atomic_load_n(&control->excused[number].overwritten_read, __ATOMIC_RELAXED);
     }
     return found;
 }

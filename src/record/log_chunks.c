@@ -148,10 +148,15 @@ static void excuse(const tkt_thread_log *log, const tkt_chunk *chunk, uint32_t e
         uint64_t from = __atomic_load_n(&control->open_ticks[i], __ATOMIC_RELAXED);
         uint32_t first = from ? first_unread(log, chunk, from) : 0;
         tkt_excused *of = &control->excused[i];
-        if (first > 0 || from > began)
-            __atomic_fetch_add(loss == TAKT_LOSS_OVERWRITTEN ? &of->overwritten : &of->dropped,
-                               events - count_from(chunk, first, from > began ? from : began),
-                               __ATOMIC_RELAXED);
+        if (first == 0 && from <= began)
+            continue;
+        from = from > began ? from : began;
+        uint32_t unread = count_from(chunk, first, from);
+        uint32_t mine = first > 0 ? count_from(chunk, 0, from) : unread;
+        __atomic_fetch_add(loss == TAKT_LOSS_OVERWRITTEN ? &of->overwritten : &of->dropped,
+                           events - mine, __ATOMIC_RELAXED);
+        __atomic_fetch_add(loss == TAKT_LOSS_OVERWRITTEN ? &of->overwritten_read : &of->dropped,
+                           mine - unread, __ATOMIC_RELAXED);
     }
     if (loss == TAKT_LOSS_BUFFER_FULL && tkt_record_has(TKT_FOLD))
         __atomic_fetch_add(&control->folded, events, __ATOMIC_RELAXED);

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 static uint64_t in_trace, lost;
 
@@ -134,6 +135,24 @@ TEST(streams_have_no_event_twice_and_miss_none)
     }
     stop(profiler);
     assert_int_equal(count, CYCLES);
+    snprintf(command, sizeof command, "rm -r %s", folder);
+    assert_int_equal(system(command), 0);
+}
+
+/* A flight's trace comes from memory, so it lacks what only its stream has. */
+TEST(in_the_stream_of_a_flight_recorder)
+{
+    char folder[] = "/tmp/takt-losses-XXXXXX", command[64];
+    assert_non_null(mkdtemp(folder));
+    takt_profiler *profiler = start((takt_profiler_options){
+        .mode = TAKT_MODE_FLIGHT, .on_trace = keep, .stream = true, .directory = folder});
+    uint64_t made = 0;
+    for (int i = 0; i < 200; i++) {
+        made += make_scopes(5000);
+        usleep(1000); /* the stream reads some of them */
+    }
+    stop(profiler);
+    assert_int_equal(in_trace + lost, made);
     snprintf(command, sizeof command, "rm -r %s", folder);
     assert_int_equal(system(command), 0);
 }
