@@ -132,15 +132,20 @@ static void *call_host(void *pointer, size_t size)
 
 static header *ask_allocator(header *old, size_t bytes)
 {
-    return host.resize ? call_host(old, bytes) : realloc(old, bytes);
+    tkt_locks_held++;
+    header *block = host.resize ? call_host(old, bytes) : realloc(old, bytes);
+    tkt_locks_held--;
+    return block;
 }
 
 static void give_back(header *block)
 {
+    tkt_locks_held++;
     if (host.resize)
         call_host(block, 0);
     else
         free(block);
+    tkt_locks_held--;
 }
 
 static void free_waiting(void)

@@ -25,6 +25,39 @@ static pthread_key_t exit_key;
 static bool has_exit_key;
 static _Atomic(exit_handler) at_exit;
 
+__thread uint32_t tkt_locks_held;
+
+void tkt_mutex_lock(tkt_mutex *mutex)
+{
+    tkt_locks_held++;
+    __atomic_signal_fence(__ATOMIC_SEQ_CST);
+    pthread_mutex_lock(mutex);
+}
+
+bool tkt_mutex_try(tkt_mutex *mutex)
+{
+    tkt_locks_held++;
+    __atomic_signal_fence(__ATOMIC_SEQ_CST);
+    bool is_locked = pthread_mutex_trylock(mutex) == 0;
+    tkt_locks_held -= !is_locked;
+    return is_locked;
+}
+
+void tkt_mutex_unlock(tkt_mutex *mutex)
+{
+    pthread_mutex_unlock(mutex);
+    __atomic_signal_fence(__ATOMIC_SEQ_CST);
+    tkt_locks_held--;
+}
+
+/* While it waits, the thread holds no lock. */
+void tkt_condition_wait(tkt_condition *condition, tkt_mutex *mutex)
+{
+    tkt_locks_held--;
+    pthread_cond_wait(condition, mutex);
+    tkt_locks_held++;
+}
+
 bool tkt_condition_wait_for(tkt_condition *condition, tkt_mutex *mutex, uint32_t timeout_ms)
 {
     struct timespec end;
@@ -36,7 +69,10 @@ bool tkt_condition_wait_for(tkt_condition *condition, tkt_mutex *mutex, uint32_t
         end.tv_nsec -= 1000000000;
     }
     /* Not pthread_cond_timedwait(): it follows the wall clock, which people set. */
-    return pthread_cond_clockwait(condition, mutex, CLOCK_MONOTONIC, &end) == 0;
+    tkt_locks_held--;
+    bool is_woken = pthread_cond_clockwait(condition, mutex, CLOCK_MONOTONIC, &end) == 0;
+    tkt_locks_held++;
+    return is_woken;
 }
 
 static void relax(void)

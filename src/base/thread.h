@@ -11,9 +11,13 @@ typedef pthread_mutex_t tkt_mutex;
 #define TKT_MUTEX_INIT PTHREAD_MUTEX_INITIALIZER
 static inline void tkt_mutex_init(tkt_mutex *mutex) { pthread_mutex_init(mutex, NULL); }
 static inline void tkt_mutex_fini(tkt_mutex *mutex) { pthread_mutex_destroy(mutex); }
-static inline void tkt_mutex_lock(tkt_mutex *mutex) { pthread_mutex_lock(mutex); }
-static inline bool tkt_mutex_try(tkt_mutex *mutex) { return pthread_mutex_trylock(mutex) == 0; }
-static inline void tkt_mutex_unlock(tkt_mutex *mutex) { pthread_mutex_unlock(mutex); }
+void tkt_mutex_lock(tkt_mutex *mutex);
+bool tkt_mutex_try(tkt_mutex *mutex);
+void tkt_mutex_unlock(tkt_mutex *mutex);
+
+/* The locks that the calling thread holds or waits for, the allocator's included; without those of
+ * tkt_busy_lock(). */
+extern __thread uint32_t tkt_locks_held;
 
 /* The bits of a thread's `busy`, together with TAKT_BUSY. While it is not 0, the header's fast
  * paths call the library. */
@@ -21,6 +25,7 @@ static inline void tkt_mutex_unlock(tkt_mutex *mutex) { pthread_mutex_unlock(mut
 #define TKT_BUSY_HOST   2u /* in the host's allocator: events are ignored */
 #define TKT_BUSY_ENDING 4u /* the thread has begun to end; it may record, but may end unnoticed */
 #define TKT_BUSY_SHUT   8u /* every event calls the library: see record/log.h */
+#define TKT_BUSY_LOCKED 16u /* between tkt_busy_lock() and tkt_busy_unlock() */
 
 static inline uint64_t tkt_busy_begin(void)
 {
@@ -41,13 +46,22 @@ static inline void tkt_busy_end(uint64_t was)
 static inline uint64_t tkt_busy_lock(tkt_mutex *mutex)
 {
     uint64_t was = tkt_busy_begin();
-    tkt_mutex_lock(mutex);
+    takt_thread_hot_v1.busy |= TKT_BUSY_LOCKED;
+    __atomic_signal_fence(__ATOMIC_SEQ_CST);
+    pthread_mutex_lock(mutex);
     return was;
 }
 static inline void tkt_busy_unlock(tkt_mutex *mutex, uint64_t was)
 {
-    tkt_mutex_unlock(mutex);
+    pthread_mutex_unlock(mutex);
     tkt_busy_end(was);
+}
+
+/* True if the calling thread holds a lock of Takt's or of the allocator. If the program runs on the
+ * thread, it has interrupted Takt in a signal handler or the allocator, and may take no lock. */
+static inline bool tkt_thread_is_interrupted(void)
+{
+    return tkt_locks_held > 0 || (takt_thread_hot_v1.busy & TKT_BUSY_LOCKED);
 }
 
 /* A lock for a few instructions: one atomic operation instead of a mutex's two calls. The holder
@@ -66,10 +80,7 @@ static inline void tkt_spin_unlock(tkt_spin *spin)
 
 typedef pthread_cond_t tkt_condition;
 #define TKT_CONDITION_INIT PTHREAD_COND_INITIALIZER
-static inline void tkt_condition_wait(tkt_condition *condition, tkt_mutex *mutex)
-{
-    pthread_cond_wait(condition, mutex);
-}
+void tkt_condition_wait(tkt_condition *condition, tkt_mutex *mutex);
 static inline void tkt_condition_wake_all(tkt_condition *condition)
 {
     pthread_cond_broadcast(condition);

@@ -365,6 +365,8 @@ static void leave_in_child(void)
 
 static void leave_at_exit(void)
 {
+    if (tkt_thread_is_interrupted())
+        return;
     tkt_cuda_settle(
         &(tkt_settling){.synchronize = true, .must_force = true, .timeout_ms = EXIT_MS});
     tkt_mutex_lock(&collector.lock);

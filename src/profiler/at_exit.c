@@ -75,10 +75,25 @@ static takt_profiler *take_last(bool *is_inside)
     return taken;
 }
 
+void tkt_exit_tell_lost(void)
+{
+    static bool is_told;
+    if (!is_told)
+        tkt_log(TAKT_LOG_ERROR,
+                "exit() was called in a signal handler that interrupted Takt: the recording is "
+                "lost; set a flag there and exit from the main loop, or set output.crash_safe");
+    is_told = true;
+}
+
 static void save_all(void)
 {
     if (tkt_process_is_disabled()) {
         warn_child();
+        return;
+    }
+    if (tkt_thread_is_interrupted()) {
+        if (__atomic_load_n(&recorders, __ATOMIC_RELAXED) > 0)
+            tkt_exit_tell_lost();
         return;
     }
     bool is_inside;

@@ -53,6 +53,10 @@ void tkt_exit_forget(takt_profiler *profiler);
 /* Makes exit() save all profilers before it runs the handlers registered so far. Works once. */
 void tkt_exit_save_earlier(void);
 
+/* Logs once that a recording is lost because a signal handler that interrupted Takt exits. POSIX
+ * forbids that, but many programs end so at SIGTERM. */
+void tkt_exit_tell_lost(void);
+
 /* profiler.c: locks other threads out of the profiler from now on. False if one of them is inside.
  * *is_inside: exit() was called from on_trace. */
 bool tkt_profiler_take_at_exit(takt_profiler *profiler, bool *is_inside);

@@ -15,7 +15,7 @@
 
 /* exit() may be called while another thread steps: then only one of the two may enter. Inside
  * on_trace the same thread may enter again. */
-static bool enter(takt_profiler *profiler, uintptr_t *before)
+static bool take(takt_profiler *profiler, uintptr_t *before)
 {
     uintptr_t me = (uintptr_t)&takt_thread_hot_v1;
     *before = 0;
@@ -23,6 +23,12 @@ static bool enter(takt_profiler *profiler, uintptr_t *before)
     return __atomic_compare_exchange_n(&profiler->user, before, me, false, __ATOMIC_ACQUIRE,
                                        __ATOMIC_RELAXED) ||
            *before == me;
+}
+
+/* False in a signal handler that interrupted Takt, too. */
+static bool enter(takt_profiler *profiler, uintptr_t *before)
+{
+    return !tkt_thread_is_interrupted() && take(profiler, before);
 }
 
 static void leave(takt_profiler *profiler, uintptr_t before)
@@ -109,7 +115,9 @@ static void adopt(takt_profiler *profiler, tkt_cycle *cycle)
 
 __attribute__((cold)) static void hand_over(takt_profiler *profiler, tkt_cycle *cycle)
 {
+    profiler->is_away = true;
     tkt_cycle_deliver(cycle);
+    profiler->is_away = false;
     tkt_profiler_note(profiler, cycle->status);
     tkt_cycle_destroy(cycle);
 }
@@ -295,7 +303,9 @@ static void save_all(takt_profiler *profiler)
     end_range(profiler);
     tkt_profiler_go_to(profiler, TKT_STOPPED, now);
     check_end(profiler);
+    profiler->is_away = true;
     tkt_worker_wait(&profiler->worker);
+    profiler->is_away = false;
     tkt_keeping_end_run(&profiler->options);
 }
 
@@ -343,19 +353,22 @@ __attribute__((cold)) takt_status takt_profiler_stop(takt_profiler *profiler)
 bool tkt_profiler_take_at_exit(takt_profiler *profiler, bool *is_inside)
 {
     uintptr_t before;
-    bool is_entered = enter(profiler, &before);
+    bool is_entered = take(profiler, &before);
     *is_inside = is_entered && before != 0;
     return is_entered;
 }
 
 __attribute__((cold)) void tkt_profiler_save_at_exit(takt_profiler *profiler, bool is_inside)
 {
-    if (!profiler->is_running)
-        return;
-    if (is_inside) {
-        tkt_worker_wait(&profiler->worker);
+    if (is_inside && !profiler->is_away) {
+        profiler->is_running = false; /* for destructors that stop it */
+        tkt_exit_tell_lost();
         return;
     }
+    if (is_inside)
+        tkt_worker_wait(&profiler->worker);
+    if (is_inside || !profiler->is_running)
+        return;
     save_all(profiler);
     profiler->is_saved = true;
     if (profiler->options.given.on_trace)

@@ -34,6 +34,7 @@ struct takt_profiler {
     char *viewable;     /* the latest file that a browser can show; NULL */
     takt_status status; /* first failure since the start; stop returns it */
     uintptr_t user;     /* atomic; the thread inside start, step or stop; 0: none */
+    bool is_away;       /* that thread is in on_trace, or waits for the worker */
     bool was_refused;   /* atomic; a second thread's step was refused, and the log says so */
     bool is_saved;      /* saved at exit, before stop was called */
     tkt_cycle *kept;    /* oldest first; saved at exit, and on_trace not called yet */

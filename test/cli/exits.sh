@@ -24,12 +24,18 @@ ends_like() { # WAY STATUS
 rounds=(1 2 3)
 [ -z "${SAN-}" ] || rounds=(1)
 for round in "${rounds[@]}"; do
-    for way in return exit _exit quick_exit thread busy pthread_exit stop cancel fork exec; do
+    for way in return exit _exit quick_exit thread busy pthread_exit stop cancel signal fork exec; do
         ends_like $way 3
     done
     [ -n "${SAN-}" ] || ends_like abort 134
     rm -rf "${scratch:?}"/*
 done
+
+# A handler that interrupts Takt and exits loses the recording, but not the crash-safe file.
+ends_like signal 3
+[ "$(grep -c 'a signal handler that interrupted Takt: the recording is lost' "$scratch/errors")" = 1 ] ||
+    fail "signal: $(cat "$scratch/errors")"
+"$takt" recover "$scratch"/signal/*.crash >"$scratch/output" 2>&1 || fail "signal: $(cat "$scratch/output")"
 
 # A program that has no profiler of its own gets the environment's, which exit stops.
 cat >"$scratch/profile.yaml" <<EOF_YAML

@@ -3,6 +3,7 @@
 #include <takt/takt.h>
 
 #include <pthread.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,7 +12,27 @@
 static takt_profiler *profiler;
 static pthread_barrier_t barrier;
 
-static void start(const char *directory)
+static volatile sig_atomic_t is_interrupting;
+
+/* A signal arrives while Takt is at work. */
+static void *interrupt(void *unused, void *pointer, size_t bytes)
+{
+    (void)unused;
+    if (is_interrupting)
+        raise(SIGTERM);
+    if (bytes)
+        return realloc(pointer, bytes);
+    free(pointer);
+    return NULL;
+}
+
+static void exit_now(int number)
+{
+    (void)number;
+    exit(3);
+}
+
+static void start(const char *directory, bool is_crash_safe)
 {
     static const char *const traces[] = {"perfetto", "chrome"};
     takt_profiler_options options = TAKT_PROFILER_OPTIONS_INIT;
@@ -19,6 +40,7 @@ static void start(const char *directory)
     options.directory = directory;
     options.traces = traces;
     options.trace_count = 2;
+    options.crash_safe = is_crash_safe;
     options.schedule = (takt_schedule){.active = 2};
     takt_profiler_create(&options, &profiler);
     takt_profiler_start(profiler);
@@ -118,6 +140,11 @@ static int end_like(const char *way)
         takt_profiler_stop(profiler);
         return 3;
     }
+    if (strcmp(way, "signal") == 0) {
+        signal(SIGTERM, exit_now);
+        is_interrupting = true;
+        takt_profiler_stop(profiler);
+    }
     if (strcmp(way, "fork") == 0)
         exit(fork() < 0 ? 1 : 3); /* parent and child */
     if (strcmp(way, "exec") == 0)
@@ -145,6 +172,9 @@ int main(int argc, char **argv)
         return 1;
     if (strcmp(argv[1], "null") == 0)
         return step_nobody();
-    start(argv[2]);
+    bool is_signal = strcmp(argv[1], "signal") == 0;
+    if (is_signal)
+        takt_set_allocator(&(takt_allocator){interrupt, NULL});
+    start(argv[2], is_signal);
     return end_like(argv[1]);
 }
