@@ -349,6 +349,10 @@ static void finish(tkt_worker *worker, tkt_cycle *cycle)
     tkt_condition_wake_all(&worker->changed);
 }
 
+/* A program whose main() ends by pthread_exit() ends with its last thread, so the worker may not
+ * stay for ever. */
+#define IDLE_MS 500u
+
 static void *run(void *argument)
 {
     tkt_worker *worker = argument;
@@ -360,28 +364,45 @@ static void *run(void *argument)
             seal_and_write(cycle);
             tkt_mutex_lock(&worker->lock);
             finish(worker, cycle);
-        } else if (worker->is_ended) {
+        } else if (worker->is_ended ||
+                   (!tkt_condition_wait_for(&worker->changed, &worker->lock, IDLE_MS) &&
+                    !worker->waiting)) {
             break;
-        } else {
-            tkt_condition_wait(&worker->changed, &worker->lock);
         }
     }
+    worker->is_idle = true;
     tkt_mutex_unlock(&worker->lock);
     return NULL;
 }
 
+static void join(tkt_worker *worker)
+{
+    if (worker->has_thread)
+        tkt_thread_join(worker->thread);
+    worker->has_thread = worker->is_idle = worker->is_ended = false;
+}
+
+/* With the lock, which a thread that is idle needs no more. False if no thread can be started. */
+static bool start(tkt_worker *worker)
+{
+    if (worker->is_idle)
+        join(worker);
+    if (!worker->has_thread)
+        worker->has_thread = tkt_thread_start(&worker->thread, "takt", run, worker) == TAKT_OK;
+    return worker->has_thread;
+}
+
 void tkt_worker_submit(tkt_worker *worker, tkt_cycle *cycle, bool in_foreground)
 {
-    if (!in_foreground && !worker->has_thread)
-        worker->has_thread = tkt_thread_start(&worker->thread, "takt", run, worker) == TAKT_OK;
-    if (in_foreground || !worker->has_thread)
-        seal_and_write(cycle);
     tkt_mutex_lock(&worker->lock);
     worker->open++;
-    if (cycle->window) {
+    if (!in_foreground && start(worker)) {
         append(&worker->waiting, cycle);
         tkt_condition_wake_all(&worker->changed);
     } else {
+        tkt_mutex_unlock(&worker->lock);
+        seal_and_write(cycle);
+        tkt_mutex_lock(&worker->lock);
         finish(worker, cycle);
     }
     tkt_mutex_unlock(&worker->lock);
@@ -415,16 +436,20 @@ void tkt_worker_wait(tkt_worker *worker)
     tkt_mutex_unlock(&worker->lock);
 }
 
-void tkt_worker_fini(tkt_worker *worker)
+void tkt_worker_end(tkt_worker *worker)
 {
-    if (tkt_process_is_disabled()) /* a forked child has no such thread */
-        return;
     tkt_mutex_lock(&worker->lock);
     worker->is_ended = true;
     tkt_condition_wake_all(&worker->changed);
     tkt_mutex_unlock(&worker->lock);
-    if (worker->has_thread)
-        tkt_thread_join(worker->thread);
+    join(worker);
+}
+
+void tkt_worker_fini(tkt_worker *worker)
+{
+    if (tkt_process_is_disabled()) /* a forked child has no such thread */
+        return;
+    tkt_worker_end(worker);
     for (tkt_cycle *cycle; (cycle = take_first(&worker->done)) != NULL;)
         tkt_cycle_destroy(cycle);
     tkt_mutex_fini(&worker->lock);

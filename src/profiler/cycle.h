@@ -92,7 +92,8 @@ typedef struct tkt_worker {
     tkt_cycle    *waiting;  /* lock; oldest first */
     tkt_cycle    *done;     /* lock; oldest first */
     uint32_t      open;     /* lock; submitted but not done */
-    bool          is_ended; /* lock */
+    bool is_ended;          /* lock; the thread must end */
+    bool is_idle;           /* lock; the thread has ended */
     bool          has_done; /* atomic; a hint that saves taking the lock */
     bool          has_thread;
     tkt_thread    thread;
@@ -121,7 +122,11 @@ tkt_cycle *tkt_worker_take(tkt_worker *worker);
 /* Waits until all submitted cycles are sealed. */
 void tkt_worker_wait(tkt_worker *worker);
 
-/* Waits for all cycles and ends the thread. Destroys cycles that nobody took. */
+/* Waits for all cycles and ends the thread, so that a forked child of a single thread records. A
+ * later cycle starts another one. */
+void tkt_worker_end(tkt_worker *worker);
+
+/* Does the same for good. Destroys cycles that nobody took. */
 void tkt_worker_fini(tkt_worker *worker);
 
 /* ======== Cost ======== */

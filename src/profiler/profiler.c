@@ -338,6 +338,7 @@ __attribute__((cold)) takt_status takt_profiler_stop(takt_profiler *profiler)
     if (profiler->is_running) {
         profiler->is_running = false;
         save_all(profiler);
+        tkt_worker_end(&profiler->worker);
         deliver(profiler);
         if (!profiler->is_saved)
             view(profiler);

@@ -31,6 +31,10 @@ for round in "${rounds[@]}"; do
     rm -rf "${scratch:?}"/*
 done
 
+# Takt's idle thread does not keep a process whose main() has ended by pthread_exit().
+ends_like last_thread 0
+[ -s "$scratch/last_thread/exit.2.pftrace" ] || fail "last_thread: the open cycle is not saved"
+
 # A handler that interrupts Takt and exits loses the recording, but not the crash-safe file.
 ends_like signal 3
 [ "$(grep -c 'a signal handler that interrupted Takt: the recording is lost' "$scratch/errors")" = 1 ] ||

@@ -67,6 +67,12 @@ static void *call_exit(void *unused)
     return unused;
 }
 
+static void *end_quietly(void *unused)
+{
+    TAKT_SCOPE("ends");
+    return unused;
+}
+
 static void *cancel_me(void *unused)
 {
     TAKT_SCOPE("cancelled");
@@ -123,6 +129,10 @@ static int end_like(const char *way)
     }
     if (strcmp(way, "pthread_exit") == 0) {
         start_thread(call_exit);
+        pthread_exit(NULL);
+    }
+    if (strcmp(way, "last_thread") == 0) {
+        start_thread(end_quietly);
         pthread_exit(NULL);
     }
     if (strcmp(way, "stop") == 0) {

@@ -274,6 +274,23 @@ TEST(a_child_records_if_its_parent_has_ended_recording)
     release_traces(&traces);
 }
 
+TEST(a_child_records_if_its_parent_has_stopped_a_profiler_of_the_background)
+{
+    SKIP_IF_NEVER_ALONE();
+    takt_profiler_options options = options_for(&traces, (takt_schedule){.active = 1, .repeat = 1});
+    options.background = TAKT_ON;
+    takt_profiler *profiler = started(&options);
+    step(profiler);
+    takt_profiler_stop(profiler);
+    assert_int_equal(run_in_child(record_in_child), 0);
+    assert_int_equal(takt_profiler_start(profiler), TAKT_OK);
+    step(profiler);
+    takt_profiler_stop(profiler);
+    assert_int_equal(traces.count, 2);
+    takt_profiler_destroy(profiler);
+    release_traces(&traces);
+}
+
 static void *wait_for_the_end(void *lock)
 {
     pthread_mutex_lock(lock);
