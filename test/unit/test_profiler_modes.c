@@ -432,15 +432,15 @@ TEST(each_window_has_its_own_losses_when_memory_is_used_up)
 
 /* ---- Several, and faster than the background ------------------------------------------------- */
 
-static tkt_mutex gate = TKT_MUTEX_INIT;
+static pthread_mutex_t gate = PTHREAD_MUTEX_INITIALIZER; /* the program's */
 
 /* Holds the background thread up where it has saved a file. */
 static void wait_at_gate(takt_log_level level, const char *line, void *user)
 {
     keep_line(level, line, user);
     if (strncmp(line, "saved", 5) == 0) {
-        tkt_mutex_lock(&gate);
-        tkt_mutex_unlock(&gate);
+        pthread_mutex_lock(&gate);
+        pthread_mutex_unlock(&gate);
     }
 }
 
@@ -458,14 +458,14 @@ TEST(a_program_faster_than_exports_waits_for_nothing_and_gets_all)
         options.traces = (const char *const[]){"perfetto"};
         options.trace_count = 1;
         takt_set_log(wait_at_gate, NULL);
-        tkt_mutex_lock(&gate);
+        pthread_mutex_lock(&gate);
         takt_profiler *profiler = started(&options);
         for (int i = 0; i < 12; i++) {
             pass_ns(1); /* what begins exactly where a cycle ends is in it */
             run(profiler, 1);
         }
         assert_int_equal(traces.count, 0);
-        tkt_mutex_unlock(&gate);
+        pthread_mutex_unlock(&gate);
         assert_int_equal(takt_profiler_stop(profiler), TAKT_OK);
         assert_int_equal(traces.count, 6);
         for (uint32_t i = 0; i < 6; i++) {
@@ -490,13 +490,13 @@ TEST(a_program_faster_than_exports_is_told_how_many_cycles_it_lacks)
     options.traces = (const char *const[]){"perfetto"};
     options.trace_count = 1;
     takt_set_log(wait_at_gate, NULL);
-    tkt_mutex_lock(&gate);
+    pthread_mutex_lock(&gate);
     takt_profiler *profiler = started(&options);
     run(profiler, 160); /* 64 cycles may wait */
     assert_string_equal(lines_of(TAKT_LOG_ERROR),
                         "cycle 64 is not recorded: too many earlier ones wait to be saved\n");
     forget_lines();
-    tkt_mutex_unlock(&gate);
+    pthread_mutex_unlock(&gate);
     assert_int_equal(takt_profiler_stop(profiler), TAKT_NO_MEMORY);
     assert_string_equal(lines_of(TAKT_LOG_ERROR), "16 of 80 cycles were not recorded\n");
     takt_profiler_destroy(profiler);
