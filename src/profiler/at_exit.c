@@ -151,6 +151,7 @@ void tkt_exit_forget(takt_profiler *profiler)
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static takt_profiler *the_profiler;
 static takt_status the_status;
+static tkt_config_errors *the_errors; /* atomic; until they are logged */
 
 static takt_status create(void)
 {
@@ -162,12 +163,10 @@ static takt_status create(void)
         return TAKT_NO_MEMORY;
     takt_status status = tkt_config_load(NULL, &config, errors);
     if (status != TAKT_OK) {
-        tkt_log(TAKT_LOG_ERROR, "%s; nothing is profiled", errors->items[0].error.message);
-        tkt_config_errors_log(errors, 1);
+        the_errors = errors;
+        return status;
     }
     tkt_free(errors);
-    if (status != TAKT_OK)
-        return status;
     if (takt_config_enabled(config)) {
         takt_profiler_options options;
         takt_config_options(config, &options);
@@ -182,14 +181,27 @@ static void create_once(void)
     the_status = create();
 }
 
+/* Logs after `once`, since the program's log function may call Takt. */
+__attribute__((noinline, cold)) static void log_errors(void)
+{
+    tkt_config_errors *errors = __atomic_exchange_n(&the_errors, NULL, __ATOMIC_ACQUIRE);
+    if (!errors)
+        return;
+    tkt_log(TAKT_LOG_ERROR, "%s; nothing is profiled", errors->items[0].error.message);
+    tkt_config_errors_log(errors, 1);
+    tkt_free(errors);
+}
+
 takt_profiler *tkt_environment_profiler(void)
 {
     pthread_once(&once, create_once);
+    if (__atomic_load_n(&the_errors, __ATOMIC_RELAXED))
+        log_errors();
     return the_profiler;
 }
 
 takt_status tkt_environment_status(void)
 {
-    pthread_once(&once, create_once);
+    tkt_environment_profiler();
     return the_status;
 }

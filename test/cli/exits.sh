@@ -64,4 +64,6 @@ grep -q '^step of nobody,.*,10,' "$scratch/scopes" || fail "null at exit: $(cat 
 rm -rf "$scratch/null"
 TAKT_OPTIONS="profiling.actve=3" ends_like null 3
 [ "$(grep -c '^takt: .*actve' "$scratch/errors")" = 1 ] || fail "wrong: $(cat "$scratch/errors")"
+TAKT_OPTIONS="profiling.actve=3" ends_like logs 3
+[ "$(grep -c '^step 0: .*actve' "$scratch/errors")" = 1 ] || fail "logs: $(cat "$scratch/errors")"
 finish "every way out is free"

@@ -1,5 +1,6 @@
 /* Ends in the way its argument names, while a profiler records; the script exits.sh sees that none
- * of them hangs or crashes. `null` steps the environment's profiler and returns from main. */
+ * of them hangs or crashes. `null` steps the environment's profiler and returns from main; `logs`
+ * does so with a log function that calls Takt. */
 #include <takt/takt.h>
 
 #include <pthread.h>
@@ -162,6 +163,13 @@ static int end_like(const char *way)
     return 1;
 }
 
+static void log_step(takt_log_level level, const char *line, void *unused)
+{
+    (void)level;
+    (void)unused;
+    fprintf(stderr, "step %llu: %s\n", (unsigned long long)takt_profiler_step_number(NULL), line);
+}
+
 static int step_nobody(void)
 {
     takt_profiler_start(NULL);
@@ -182,6 +190,10 @@ int main(int argc, char **argv)
         return 1;
     if (strcmp(argv[1], "null") == 0)
         return step_nobody();
+    if (strcmp(argv[1], "logs") == 0) {
+        takt_set_log(log_step, NULL);
+        return step_nobody();
+    }
     bool is_signal = strcmp(argv[1], "signal") == 0;
     if (is_signal)
         takt_set_allocator(&(takt_allocator){interrupt, NULL});
