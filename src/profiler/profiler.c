@@ -115,9 +115,12 @@ static void adopt(takt_profiler *profiler, tkt_cycle *cycle)
 
 __attribute__((cold)) static void hand_over(takt_profiler *profiler, tkt_cycle *cycle)
 {
+    tkt_cycle *before = profiler->delivered; /* on_trace may stop the profiler */
+    profiler->delivered = cycle;
     profiler->is_away = true;
     tkt_cycle_deliver(cycle);
-    profiler->is_away = false;
+    profiler->is_away = before != NULL;
+    profiler->delivered = before;
     tkt_profiler_note(profiler, cycle->status);
     tkt_cycle_destroy(cycle);
 }
@@ -305,7 +308,7 @@ static void save_all(takt_profiler *profiler)
     check_end(profiler);
     profiler->is_away = true;
     tkt_worker_wait(&profiler->worker);
-    profiler->is_away = false;
+    profiler->is_away = profiler->delivered != NULL;
     tkt_keeping_end_run(&profiler->options);
 }
 
@@ -366,12 +369,15 @@ __attribute__((cold)) void tkt_profiler_save_at_exit(takt_profiler *profiler, bo
         tkt_exit_tell_lost();
         return;
     }
-    if (is_inside)
-        tkt_worker_wait(&profiler->worker);
-    if (is_inside || !profiler->is_running)
+    if (!profiler->is_running && !is_inside)
         return;
-    save_all(profiler);
+    if (profiler->is_running)
+        save_all(profiler);
+    else /* stop waits or delivers */
+        tkt_worker_wait(&profiler->worker);
     profiler->is_saved = true;
+    if (profiler->delivered)
+        tkt_cycle_print(profiler->delivered);
     if (profiler->options.given.on_trace)
         print_and_keep(profiler);
     else

@@ -37,6 +37,7 @@ struct takt_profiler {
     bool is_away;       /* that thread is in on_trace, or waits for the worker */
     bool was_refused;   /* atomic; a second thread's step was refused, and the log says so */
     bool is_saved;      /* saved at exit, before stop was called */
+    tkt_cycle *delivered; /* on_trace has it; NULL */
     tkt_cycle *kept;    /* oldest first; saved at exit, and on_trace not called yet */
 };
 

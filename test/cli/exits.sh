@@ -35,6 +35,11 @@ done
 ends_like last_thread 0
 [ -s "$scratch/last_thread/exit.2.pftrace" ] || fail "last_thread: the open cycle is not saved"
 
+# on_trace may exit: its cycle is printed, and the open one saved.
+ends_like on_trace 3
+grep -q '^step ' "$scratch/output" && [ -s "$scratch/on_trace/exit.1.pftrace" ] ||
+    fail "on_trace: $(ls "$scratch/on_trace") $(cat "$scratch/output")"
+
 # A handler that interrupts Takt and exits loses the recording, but not the crash-safe file.
 ends_like signal 3
 [ "$(grep -c 'a signal handler that interrupted Takt: the recording is lost' "$scratch/errors")" = 1 ] ||

@@ -33,7 +33,14 @@ static void exit_now(int number)
     exit(3);
 }
 
-static void start(const char *directory, bool is_crash_safe)
+static void exit_at_once(const takt_trace *trace, void *unused)
+{
+    (void)trace;
+    (void)unused;
+    exit(3);
+}
+
+static void start(const char *directory, bool is_crash_safe, takt_on_trace on_trace)
 {
     static const char *const traces[] = {"perfetto", "chrome"};
     takt_profiler_options options = TAKT_PROFILER_OPTIONS_INIT;
@@ -41,7 +48,12 @@ static void start(const char *directory, bool is_crash_safe)
     options.directory = directory;
     options.traces = traces;
     options.trace_count = 2;
+    static const char *const reports[] = {"scopes"};
     options.crash_safe = is_crash_safe;
+    options.on_trace = on_trace;
+    options.reports = reports;
+    options.report_count = on_trace != NULL;
+    options.background = on_trace ? TAKT_OFF : TAKT_ON;
     options.schedule = (takt_schedule){.active = 2};
     takt_profiler_create(&options, &profiler);
     takt_profiler_start(profiler);
@@ -197,6 +209,6 @@ int main(int argc, char **argv)
     bool is_signal = strcmp(argv[1], "signal") == 0;
     if (is_signal)
         takt_set_allocator(&(takt_allocator){interrupt, NULL});
-    start(argv[2], is_signal);
+    start(argv[2], is_signal, strcmp(argv[1], "on_trace") == 0 ? exit_at_once : NULL);
     return end_like(argv[1]);
 }
