@@ -405,16 +405,26 @@ __attribute__((cold)) takt_status takt_profiler_create(const takt_profiler_optio
     return TAKT_OK;
 }
 
-__attribute__((cold)) void takt_profiler_destroy(takt_profiler *profiler)
+/* Locks other threads out for good. False, and logs why, while the profiler is in use. */
+static bool take_to_destroy(takt_profiler *profiler)
 {
     uintptr_t before;
-    if (!profiler)
+    bool is_entered = tkt_process_is_disabled() || enter(profiler, &before);
+    bool is_delivering = is_entered && profiler->delivered && !profiler->is_saved;
+    if (!is_entered || is_delivering)
+        tkt_log(TAKT_LOG_ERROR,
+                "takt_profiler_destroy() was called %s: the profiler is not freed, and goes on",
+                is_delivering ? "inside its on_trace" : "while another thread was in the profiler");
+    return is_entered && !is_delivering;
+}
+
+__attribute__((cold)) void takt_profiler_destroy(takt_profiler *profiler)
+{
+    if (!profiler || !take_to_destroy(profiler))
         return;
     if (profiler->is_running)
         takt_profiler_stop(profiler);
     tkt_exit_forget(profiler);
-    if (!tkt_process_is_disabled() && !enter(profiler, &before))
-        return; /* exit() uses it on another thread */
     tkt_worker_fini(&profiler->worker);
     takt_trace_release(profiler->last);
     tkt_report_place_close(&profiler->reports);

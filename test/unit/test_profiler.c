@@ -391,4 +391,55 @@ TEST(on_trace_may_stop_the_profiler)
     assert_int_equal(traces.count, 1);
 }
 
+static void destroy_inside_on_trace(const takt_trace *trace, void *user)
+{
+    keep_trace(trace, &traces);
+    takt_profiler_destroy(*(takt_profiler **)user);
+}
+
+TEST(on_trace_may_not_destroy_the_profiler)
+{
+    takt_profiler *profiler;
+    takt_profiler_options options = options_for(&traces, (takt_schedule){.active = 1});
+    options.background = TAKT_OFF;
+    options.on_trace = destroy_inside_on_trace;
+    options.user = &profiler;
+    profiler = started(&options);
+    run(profiler, 2);
+    assert_int_equal(count_lines(TAKT_LOG_ERROR, "inside its on_trace: the profiler is not freed"),
+                     2);
+    takt_profiler_stop(profiler);
+    takt_profiler_destroy(profiler);
+    assert_int_equal(traces.count, 3);
+}
+
+static void *destroy_elsewhere(void *profiler)
+{
+    takt_profiler_destroy(profiler);
+    return NULL;
+}
+
+static void destroy_on_another_thread(const takt_trace *trace, void *user)
+{
+    pthread_t thread;
+    keep_trace(trace, &traces);
+    assert_int_equal(pthread_create(&thread, NULL, destroy_elsewhere, *(void **)user), 0);
+    pthread_join(thread, NULL);
+}
+
+TEST(a_profiler_that_another_thread_uses_is_not_destroyed_and_goes_on)
+{
+    takt_profiler *profiler;
+    takt_profiler_options options = options_for(&traces, (takt_schedule){.active = 1});
+    options.background = TAKT_OFF;
+    options.on_trace = destroy_on_another_thread;
+    options.user = &profiler;
+    profiler = started(&options);
+    run(profiler, 1);
+    assert_int_equal(count_lines(TAKT_LOG_ERROR, "while another thread was in the profiler"), 1);
+    assert_int_equal(takt_profiler_step(profiler), TAKT_OK);
+    takt_profiler_destroy(profiler);
+    assert_int_equal(traces.count, 3);
+}
+
 TEST_MAIN_EACH(set_up, tear_down)
