@@ -94,10 +94,13 @@ void tkt_window_losses(const tkt_window *window, bool goes_on, uint64_t losses[T
     for (int i = 0; i < TAKT_LOSS_COUNT; i++)
         losses[i] -= window->losses_before[i];
     subtract(&losses[TAKT_LOSS_OVERWRITTEN], now.overwritten, before->overwritten);
-    if (goes_on || !(window->wish.modes & TKT_RING))
-        subtract(&losses[TAKT_LOSS_OVERWRITTEN], now.overwritten_read, before->overwritten_read);
     subtract(&losses[TAKT_LOSS_BUFFER_FULL], is_kept ? now.dropped : now.folded,
              is_kept ? before->dropped : before->folded);
+    /* The trace of a flight comes from memory, and lacks what only its stream has. */
+    if (!is_kept || (window->wish.modes & TKT_RING && !goes_on))
+        return;
+    subtract(&losses[TAKT_LOSS_OVERWRITTEN], now.overwritten_read, before->overwritten_read);
+    subtract(&losses[TAKT_LOSS_BUFFER_FULL], now.dropped_read, before->dropped_read);
 }
 
 void tkt_window_progress(const tkt_window *window, const takt_trace *slice, takt_trace *so_far)

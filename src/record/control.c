@@ -89,6 +89,8 @@ tkt_excused tkt_record_excused(uint32_t number)
     tkt_excused found = {.folded = __atomic_load_n(&control->folded, __ATOMIC_RELAXED)};
     if (number < TKT_PLACES) {
         found.dropped = __atomic_load_n(&control->excused[number].dropped, __ATOMIC_RELAXED);
+        found.dropped_read =
+            __atomic_load_n(&control->excused[number].dropped_read, __ATOMIC_RELAXED);
         found.overwritten =
             __atomic_load_n(&control->excused[number].overwritten, __ATOMIC_RELAXED);
         found.overwritten_read =

@@ -28,9 +28,10 @@
 
 /* Lost events that are no loss of a window. */
 typedef struct tkt_excused {
-    uint64_t dropped;     /* older than the window, or read by its stream */
-    uint64_t overwritten; /* by the flight recorder; older than the window, */
-    uint64_t overwritten_read; /* or only read by its stream: a flight's trace lacks them */
+    uint64_t dropped;      /* older than the window, */
+    uint64_t dropped_read; /* or read by its stream */
+    uint64_t overwritten;  /* by the flight recorder; the same */
+    uint64_t overwritten_read;
     uint64_t folded;      /* dropped after they were folded: no loss of a window that keeps none */
 } tkt_excused;
 

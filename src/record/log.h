@@ -18,6 +18,7 @@
 
 #include "base/containers.h"
 #include "base/thread.h"
+#include "record/control.h"
 #include "record/fold.h"
 
 #include <takt/scope.h>
@@ -124,6 +125,13 @@ typedef struct tkt_cached_value {
     char     text[24];
 } tkt_cached_value;
 
+/* What the stream of a window has read. */
+typedef struct tkt_log_reading {
+    uint64_t begin_ticks;     /* of the window */
+    uint64_t ticks;           /* when it read last, */
+    const takt_record *until; /* and up to where */
+} tkt_log_reading;
+
 typedef struct tkt_thread_log {
     struct tkt_thread_log *next; /* in the list of all logs, which only grows */
     struct tkt_thread_log *next_free; /* while no thread uses the log */
@@ -169,9 +177,7 @@ typedef struct tkt_thread_log {
     uint64_t        losses[TAKT_LOSS_COUNT]; /* atomic, relaxed, as the next two */
     double          flops;                   /* declared work since the process began */
     double          bytes;
-    uint64_t        read_begin;  /* lock; of the window whose stream read the log last, */
-    uint64_t        read_ticks;  /* lock; when it did, */
-    const takt_record *read_until; /* lock; and up to where */
+    tkt_log_reading reads[TKT_PLACES]; /* lock; by window */
 } tkt_thread_log;
 
 /* Returns the calling thread's log, made at its first event. NULL when there is no memory, in a

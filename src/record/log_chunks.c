@@ -130,12 +130,12 @@ static uint32_t count_events(const tkt_chunk *chunk)
 }
 
 /* Returns the chunk's first slot that the stream of a window has not read. */
-static uint32_t first_unread(const tkt_thread_log *log, const tkt_chunk *chunk,
+static uint32_t first_unread(const tkt_log_reading *read, const tkt_chunk *chunk,
                              uint64_t begin_ticks)
 {
-    bool has_read = log->read_begin == begin_ticks && log->read_ticks >= chunk->begin_ticks &&
-                    tkt_chunk_holds(chunk, log->read_until);
-    return has_read ? (uint32_t)(log->read_until - chunk->slots) : 0;
+    bool has_read = read->begin_ticks == begin_ticks && read->ticks >= chunk->begin_ticks &&
+                    tkt_chunk_holds(chunk, read->until);
+    return has_read ? (uint32_t)(read->until - chunk->slots) : 0;
 }
 
 /* The chunk's events are lost. Counts those that are no loss of a window. */
@@ -146,7 +146,7 @@ static void excuse(const tkt_thread_log *log, const tkt_chunk *chunk, uint32_t e
     uint64_t began = __atomic_load_n(&control->began_ticks, __ATOMIC_RELAXED);
     for (uint32_t i = 0; i < TKT_PLACES; i++) {
         uint64_t from = __atomic_load_n(&control->open_ticks[i], __ATOMIC_RELAXED);
-        uint32_t first = from ? first_unread(log, chunk, from) : 0;
+        uint32_t first = from ? first_unread(&log->reads[i], chunk, from) : 0;
         tkt_excused *of = &control->excused[i];
         if (first == 0 && from <= began)
             continue;
@@ -155,7 +155,8 @@ static void excuse(const tkt_thread_log *log, const tkt_chunk *chunk, uint32_t e
         uint32_t mine = first > 0 ? count_from(chunk, 0, from) : unread;
         __atomic_fetch_add(loss == TAKT_LOSS_OVERWRITTEN ? &of->overwritten : &of->dropped,
                            events - mine, __ATOMIC_RELAXED);
-        __atomic_fetch_add(loss == TAKT_LOSS_OVERWRITTEN ? &of->overwritten_read : &of->dropped,
+        __atomic_fetch_add(loss == TAKT_LOSS_OVERWRITTEN ? &of->overwritten_read
+                                                         : &of->dropped_read,
                            mine - unread, __ATOMIC_RELAXED);
     }
     if (loss == TAKT_LOSS_BUFFER_FULL && tkt_record_has(TKT_FOLD))
