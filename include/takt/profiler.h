@@ -16,7 +16,8 @@
  * profiler that cannot be made, takt_profiler_start(NULL) and takt_profiler_stop(NULL) return the
  * reason.
  *
- * Only one thread at a time may use a profiler; a second thread gets TAKT_BAD_STATE. If a profiler
+ * Only one thread at a time may use a profiler; a second thread gets TAKT_BAD_STATE. A thread is not
+ * cancelled inside these functions, which are no cancellation points. If a profiler
  * still runs at exit(), Takt saves its recording and prints its reports. Takt does not call
  * on_trace then, because data of the callback may be destroyed already. A later stop or destroy,
  * such as in the destructor of a static object, does call on_trace. A child process forked while

@@ -102,6 +102,18 @@ __attribute__((noinline)) void tkt_spin_wait(tkt_spin *spin)
     }
 }
 
+int tkt_cancel_disable(void)
+{
+    int state;
+    pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &state);
+    return state;
+}
+
+void tkt_cancel_restore(int *state)
+{
+    pthread_setcancelstate(*state, state);
+}
+
 static cpu_set_t cpus; /* of the process: programs pin their threads later than this is loaded */
 static bool knows_cpus;
 

@@ -88,6 +88,12 @@ static inline void tkt_condition_wake_all(tkt_condition *condition)
 /* False when `timeout_ms` have passed without a wake-up. */
 bool tkt_condition_wait_for(tkt_condition *condition, tkt_mutex *mutex, uint32_t timeout_ms);
 
+/* Until the end of its block, nobody cancels the calling thread: that would leave locks held. */
+#define TKT_UNCANCELLED                                                                            \
+    __attribute__((cleanup(tkt_cancel_restore), unused)) int cancel_state = tkt_cancel_disable()
+int tkt_cancel_disable(void);
+void tkt_cancel_restore(int *state);
+
 typedef pthread_t tkt_thread;
 /* Starts a library thread with all signals blocked, and `name` for debuggers. */
 takt_status tkt_thread_start(tkt_thread *thread, const char *name, void *(*run)(void *),

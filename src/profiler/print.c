@@ -41,6 +41,7 @@ static takt_status write_stream(void *user, const void *data, size_t size)
 {
     tkt_quiet quiet;
     FILE *stream = user;
+    TKT_UNCANCELLED; /* whoever prints next would wait for the stream's lock */
     flockfile(stream);
     tkt_quiet_begin(&quiet);
     bool is_written = print_quietly(stream, data, size);

@@ -128,6 +128,7 @@ __attribute__((cold)) static void hand_over(takt_profiler *profiler, tkt_cycle *
 /* Delivers the cycles that the worker has finished. True if there was any. */
 __attribute__((cold)) static bool deliver(takt_profiler *profiler)
 {
+    TKT_UNCANCELLED;
     bool was_any = false;
     for (tkt_cycle *cycle; (cycle = profiler->kept) != NULL;) {
         profiler->kept = cycle->next;
@@ -206,6 +207,7 @@ static takt_status begin(takt_profiler *profiler)
 /* Cold: the file is compiled for speed, but this for size. */
 __attribute__((cold)) takt_status takt_profiler_start(takt_profiler *profiler)
 {
+    TKT_UNCANCELLED;
     uintptr_t before;
     if (!profiler && !(profiler = tkt_environment_profiler()))
         return tkt_environment_status();
@@ -326,6 +328,7 @@ void tkt_profiler_tell_child(void)
 
 __attribute__((cold)) takt_status takt_profiler_stop(takt_profiler *profiler)
 {
+    TKT_UNCANCELLED;
     uintptr_t before;
     if (!profiler && !(profiler = tkt_environment_profiler()))
         return tkt_environment_status();
@@ -420,6 +423,7 @@ static bool take_to_destroy(takt_profiler *profiler)
 
 __attribute__((cold)) void takt_profiler_destroy(takt_profiler *profiler)
 {
+    TKT_UNCANCELLED;
     if (!profiler || !take_to_destroy(profiler))
         return;
     if (profiler->is_running)

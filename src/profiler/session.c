@@ -355,6 +355,7 @@ static bool are_graphs_whole(const tkt_wish *wish)
 
 takt_status tkt_window_open(const tkt_wish *wish, tkt_window **out)
 {
+    TKT_UNCANCELLED;
     if (tkt_process_is_disabled())
         return TAKT_BAD_STATE;
     tkt_window *window = tkt_alloc_zeroed(sizeof *window);
@@ -457,6 +458,7 @@ bool tkt_window_was_released(const tkt_window *window)
 
 void tkt_window_close(tkt_window *window)
 {
+    TKT_UNCANCELLED;
     if (!window || tkt_process_is_disabled())
         return;
     if (!window->is_ended)

@@ -175,6 +175,7 @@ static void print(running *timer, uint64_t closed_ticks, double ms)
 {
     char indent[MAX_INDENT + 1];
     uint32_t width = timer->indent < MAX_INDENT ? timer->indent : MAX_INDENT;
+    TKT_UNCANCELLED;
     memset(indent, ' ', width);
     indent[width] = '\0';
     if (timer->timing)
@@ -212,6 +213,8 @@ double takt_timer_end(takt_timer *opaque)
         tkt_window_close(timer->window);
     if (timer->timing)
         takt_timing_free(timer->timing);
+    if (!timer->options.silent)
+        pthread_testcancel(); /* a thread may be cancelled where it prints */
     return ms;
 }
 
@@ -303,6 +306,7 @@ static takt_status take_activities(takt_timing *timing)
 
 takt_status tkt_timing_end_at(takt_timing *timing, uint64_t ticks)
 {
+    TKT_UNCANCELLED;
     if (!timing || !timing->window)
         return TAKT_BAD_STATE;
     tkt_window_end(timing->window, ticks);

@@ -216,6 +216,7 @@ static bool is_over(const takt_profiler *profiler, takt_action action)
 
 void tkt_profiler_go_to(takt_profiler *profiler, takt_action to, uint64_t now)
 {
+    TKT_UNCANCELLED;
     uint32_t work = tkt_transition(profiler->action, to);
     if (work & TKT_DO_WARN)
         tkt_log(TAKT_LOG_WARNING, "step %lu: the schedule ends a recording without saving it",

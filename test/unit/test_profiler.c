@@ -442,4 +442,47 @@ TEST(a_profiler_that_another_thread_uses_is_not_destroyed_and_goes_on)
     assert_int_equal(traces.count, 3);
 }
 
+static void *stop_while_cancelled(void *profiler)
+{
+    pthread_cancel(pthread_self());
+    takt_profiler_stop(profiler);
+    pthread_testcancel();
+    return NULL;
+}
+
+static void *time_while_cancelled(void *unused)
+{
+    pthread_cancel(pthread_self());
+    {
+        TAKT_TIMER("cancelled", .detailed = true); /* and here it ends */
+    }
+    return unused;
+}
+
+static void run_cancelled(void *(*act)(void *), void *argument)
+{
+    pthread_t thread;
+    void *result;
+    assert_int_equal(pthread_create(&thread, NULL, act, argument), 0);
+    pthread_join(thread, &result);
+    assert_ptr_equal(result, PTHREAD_CANCELED);
+}
+
+TEST(a_thread_is_not_cancelled_inside_takt)
+{
+    takt_profiler_options options = options_for(&traces, (takt_schedule){.active = 1});
+    takt_profiler *profiler = started(&options);
+    run(profiler, 2);
+    run_cancelled(stop_while_cancelled, profiler);
+    assert_int_equal(takt_profiler_start(profiler), TAKT_OK);
+    takt_profiler_destroy(profiler);
+    capture_stdout();
+    run_cancelled(time_while_cancelled, NULL);
+    bool is_free = ftrylockfile(stdout) == 0;
+    if (is_free)
+        funlockfile(stdout);
+    assert_non_null(strstr(captured_stdout(), "cancelled took"));
+    assert_true(is_free);
+}
+
 TEST_MAIN_EACH(set_up, tear_down)
