@@ -390,7 +390,7 @@ void tkt_window_end(tkt_window *window, uint64_t ticks)
     if (tkt_process_is_disabled())
         return;
     tkt_mutex_lock(&window->snapshots);
-    window->end_ticks = ticks;
+    __atomic_store_n(&window->end_ticks, ticks, __ATOMIC_RELEASE);
     settle(window);
     tkt_window_losses(window, false, window->losses);
     tkt_devices_end(&window->devices);
@@ -493,6 +493,8 @@ tkt_seal_window tkt_window_bounds(const tkt_window *window, bool has_ended)
     if (has_ended) {
         bounds.end_ticks = window->end_ticks;
         bounds.end_places = &window->end_places;
+    } else {
+        bounds.end_now = &window->end_ticks;
     }
     return bounds;
 }

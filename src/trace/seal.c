@@ -270,6 +270,10 @@ static takt_status seal_log(tkt_sealing *sealing, tkt_thread_log *log)
     takt_status status = tkt_log_view_open(log, from, &view);
     if (status != TAKT_OK)
         return status;
+    /* Looked at behind what was read: what is later than the end is in no slice before the last. */
+    uint64_t end = window->end_now ? __atomic_load_n(window->end_now, __ATOMIC_ACQUIRE) : 0;
+    if (end)
+        sealing->own.end_ticks = end;
     const tkt_log_part *last = &view.parts.items[view.parts.count - 1];
     if (window->places)
         tkt_log_note_read(log, window->begin_ticks, last->slots + last->count);
@@ -303,7 +307,7 @@ static takt_status seal_all(tkt_sealing *sealing)
 takt_status tkt_seal(const tkt_seal_window *window, takt_trace **out)
 {
     uint64_t now = tkt_ticks();
-    tkt_sealing sealing = {.window = window, .places.ticks = now};
+    tkt_sealing sealing = {.window = &sealing.own, .own = *window, .places.ticks = now};
     takt_status status = tkt_trace_create(&sealing.trace);
     if (status != TAKT_OK)
         return status;

@@ -36,6 +36,7 @@ void tkt_seal_note_places(tkt_seal_places *places);
 typedef struct tkt_seal_window {
     uint64_t      begin_ticks;
     uint64_t      end_ticks;
+    const uint64_t *end_now;  /* atomic; once it is not 0, it counts instead. NULL: never */
     const tkt_seal_places *begin_places; /* NULL, or lacking a log: where its slots begin */
     const tkt_seal_places *end_places;   /* ... or end */
     uint32_t      last_correlation; /* late_calls gets ids up to this one */
@@ -109,7 +110,7 @@ typedef struct tkt_run {
     tkt_thread_mark   thread; /* with the last name that it was given */
     const takt_frame *frames; /* open at the end; outermost first */
     uint32_t          frame_count;
-    uint64_t gap_ticks;              /* since when events are missing at the end; 0: none are */
+    uint64_t          gap_ticks; /* since when events are missing at the end; 0: none are */
     const takt_record *window_begin; /* the window's places in this log; NULL: unknown */
     const takt_record *window_end;
 } tkt_run;
@@ -117,6 +118,7 @@ typedef struct tkt_run {
 /* The state of tkt_seal(). */
 typedef struct tkt_sealing {
     const tkt_seal_window *window;
+    tkt_seal_window        own; /* what it points to where the end may come meanwhile */
     takt_trace            *trace;
     TKT_ARRAY_OF(uint32_t) sites; /* recorded site id -> trace site + 1 */
     tkt_map async_tracks; /* text id of the name -> track + 1 */

@@ -68,6 +68,31 @@ TEST(overlapping_windows_each_have_their_part)
     takt_trace_release(two);
 }
 
+/* A stream may read a log before it hears of the end, when later windows have recorded already. */
+TEST(a_slice_that_comes_late_ends_with_its_window)
+{
+    takt_trace *trace;
+    tkt_seal_places places = {0};
+    tkt_window *first = open_window(TKT_KEEP);
+    record("a", 3);
+    tkt_window *second = open_window(TKT_KEEP);
+    tkt_seal_window slice = tkt_window_bounds(first, false);
+    slice.end_ticks = tkt_ticks() + (UINT64_C(1) << 40);
+    slice.with_spans = true;
+    slice.places = &places;
+    end_window(first);
+    record("b", 4);
+    assert_int_equal(tkt_seal(&slice, &trace), TAKT_OK);
+    assert_int_equal(tkt_trace_finish(trace), TAKT_OK);
+    assert_int_equal(count_spans(trace, "a"), 3);
+    assert_int_equal(count_spans(trace, "b"), 0);
+    takt_trace_release(trace);
+    TKT_ARRAY_FREE(&places.logs);
+    end_window(second);
+    takt_trace_release(seal_window(first));
+    takt_trace_release(seal_window(second));
+}
+
 TEST(an_ended_window_keeps_its_spans_until_it_is_sealed)
 {
     tkt_window *early = open_window(TKT_KEEP);
