@@ -490,12 +490,11 @@ tkt_seal_window tkt_window_bounds(const tkt_window *window, bool has_ended)
                               .begin_places = &window->begin_places,
                               .fit = window->fit,
                               .left_out = window->wish.left_out};
-    if (has_ended) {
-        bounds.end_ticks = window->end_ticks;
-        bounds.end_places = &window->end_places;
-    } else {
+    if (!has_ended)
         bounds.end_now = &window->end_ticks;
-    }
+    else
+        bounds.end_places = &window->end_places;
+    bounds.end_ticks = has_ended ? window->end_ticks : 0;
     return bounds;
 }
 

@@ -184,8 +184,8 @@ static void place(nest *n, const tkt_slot_span *span)
         n->sealing->is_out_of_memory = true;
 }
 
-/* Goes back over a place where events are missing since `ticks`. Spans that began after that have
- * none of the events before: these belong to spans whose ends are missing. */
+/* Goes back over missing events. Spans that began after `ticks` have none of the earlier events,
+ * which belong to spans whose ends are missing. */
 static void go_over_gap(nest *n, uint64_t ticks)
 {
     while (n->ancestors.count > 0 && n->ancestors.items[n->ancestors.count - 1].begin > ticks)
