@@ -5,6 +5,7 @@
 
 #include <pthread.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,7 +14,7 @@
 static takt_profiler *profiler;
 static pthread_barrier_t barrier;
 
-static volatile sig_atomic_t is_interrupting;
+static _Atomic(bool) is_interrupting; /* Takt allocates on its own thread, too */
 
 /* A signal arrives while Takt is at work. */
 static void *interrupt(void *unused, void *pointer, size_t bytes)
