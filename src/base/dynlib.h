@@ -60,9 +60,10 @@ bool tkt_objects_path(const char *name, uint32_t index, char *out, size_t size);
 
 /* The note as the loader maps it. `offset` is the distance from that field itself to a pointer,
  * which points to a function of the copy's. The dynamic linker may have bound the functions of two
- * copies to one; then both are one copy. It is no variable: a program that exports only parts of Takt
- * shares its variables with libtakt.so, which has functions of its own. The note itself holds no pointer: the loader would have to
- * relocate it, so the memory around it would have to be writable. */
+ * copies to one; then both are one copy. It is no variable: a program that exports only parts of
+ * Takt shares its variables with libtakt.so, which has functions of its own. The note itself holds
+ * no pointer: the loader would have to relocate it, so the memory around it would have to be
+ * writable. */
 typedef struct tkt_note {
     uint32_t name_size, content_size, type;
     char     name[12];

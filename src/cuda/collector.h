@@ -40,7 +40,7 @@ typedef struct tkt_collector_view {
     uint64_t turns; /* counts flushes, and wake-ups by full buffers */
     bool     is_settled;
     bool     is_broken; /* a device has a sticky error: unfinished work will never finish */
-    bool is_busy;       /* a device is known to be at work */
+    bool     is_busy;   /* a device is known to be at work */
     bool     is_gone;   /* the collector hangs, or the process exits */
 } tkt_collector_view;
 tkt_collector_view tkt_collector_look(uint64_t ticket);

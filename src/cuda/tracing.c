@@ -50,7 +50,8 @@ static void sample_clock(tkt_store *store)
 }
 
 /* Sets attributes that may fail without harm: CUPTI then clears buffers itself, numbers threads in
- * its own way, and records events and streams that are polled. Takt registers no timestamp callback; docs/cuda.md says why. */
+ * its own way, and leaves out polls of unfinished work. Takt registers no timestamp callback;
+ * docs/cuda.md says why. */
 static void set_preferences(void)
 {
     uint8_t are_zeroed = 1;

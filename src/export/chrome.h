@@ -18,9 +18,6 @@
 /* Smaller limits are raised to this one, since metadata alone takes much of it. */
 #define TKT_CHROME_MIN_BYTES (UINT64_C(16) << 10)
 
-/* Smaller limits are raised to this one, since metadata alone takes much of it. */
-#define TKT_CHROME_MIN_BYTES (UINT64_C(16) << 10)
-
 /* ======== The file ======== */
 
 /* Shared by the files of the Chrome exporter: the state of one export, and functions that write
@@ -121,7 +118,7 @@ typedef struct tkt_chrome_stream {
 typedef struct tkt_chrome {
     const takt_trace       *trace;
     tkt_writer             *writer;
-    tkt_export_choice choice;
+    tkt_export_choice       choice;
     uint32_t                only; /* string: the only device to write; 0: all */
     takt_status             status;
 
