@@ -444,19 +444,27 @@ static void wait_at_gate(takt_log_level level, const char *line, void *user)
     }
 }
 
+/* Options for cycles that are saved into a folder of this process's, while the gate is open. */
+static takt_profiler_options options_for_files(uint64_t cycles)
+{
+    static char directory[600];
+    static const char *const formats[] = {"perfetto"};
+    const char *parent = getenv("TMPDIR");
+    snprintf(directory, sizeof directory, "%s/takt-test-{pid}", parent ? parent : "/tmp");
+    takt_profiler_options options =
+        options_for(&traces, (takt_schedule){.warmup = 1, .active = 1, .repeat = cycles});
+    options.directory = directory;
+    options.traces = formats;
+    options.trace_count = 1;
+    return options;
+}
+
 TEST(a_program_faster_than_exports_waits_for_nothing_and_gets_all)
 {
     static const takt_mode modes[] = {TAKT_MODE_TRACE, TAKT_MODE_SUMMARY, TAKT_MODE_BOTH};
-    const char *parent = getenv("TMPDIR");
-    char directory[600];
-    snprintf(directory, sizeof directory, "%s/takt-test-{pid}", parent ? parent : "/tmp");
     for (size_t m = 0; m < 3; m++) {
-        takt_profiler_options options =
-            options_for(&traces, (takt_schedule){.warmup = 1, .active = 1, .repeat = 6});
+        takt_profiler_options options = options_for_files(6);
         options.mode = modes[m];
-        options.directory = directory;
-        options.traces = (const char *const[]){"perfetto"};
-        options.trace_count = 1;
         takt_set_log(wait_at_gate, NULL);
         pthread_mutex_lock(&gate);
         takt_profiler *profiler = started(&options);
@@ -481,14 +489,7 @@ TEST(a_program_faster_than_exports_waits_for_nothing_and_gets_all)
 
 TEST(a_program_faster_than_exports_is_told_how_many_cycles_it_lacks)
 {
-    const char *parent = getenv("TMPDIR");
-    char directory[600];
-    snprintf(directory, sizeof directory, "%s/takt-test-{pid}", parent ? parent : "/tmp");
-    takt_profiler_options options =
-        options_for(&traces, (takt_schedule){.warmup = 1, .active = 1, .repeat = 80});
-    options.directory = directory;
-    options.traces = (const char *const[]){"perfetto"};
-    options.trace_count = 1;
+    takt_profiler_options options = options_for_files(80);
     takt_set_log(wait_at_gate, NULL);
     pthread_mutex_lock(&gate);
     takt_profiler *profiler = started(&options);
