@@ -3,7 +3,7 @@
  * for the legacy one and of one that does not, from the capturing thread and from another one, as
  * that thread is and after it exchanged its mode for relaxed. The other modes let Takt, with and
  * without CUPTI, end timers, steps, windows and reads of timers inside kernels in the middle of
- * captures: none of these may fail. */
+ * captures: none of these may fail. "early" ones begin captures before the first window. */
 #include "gpu.cuh"
 
 #include <takt/device.cuh>
@@ -322,13 +322,84 @@ int with_takt(const char *backend, bool has_cupti, bool is_synchronising)
     return finish();
 }
 
+/* ---- Captures from before the first window --------------------------------------------------- */
+
+/* Nobody has told Takt of them: CUPTI's callbacks came later. A process has one first window, so
+ * each mode of capture and kind of stream is one process. `how` is "global", "thread-blocking" and
+ * so on. */
+int early(const std::string &how)
+{
+    const bool is_blocking = how.find("-blocking") != std::string::npos;
+    const cudaStreamCaptureMode mode = how[0] == 'g'   ? cudaStreamCaptureModeGlobal
+                                       : how[0] == 't' ? cudaStreamCaptureModeThreadLocal
+                                                       : cudaStreamCaptureModeRelaxed;
+    const unsigned flags = is_blocking ? cudaStreamDefault : cudaStreamNonBlocking;
+    cudaStream_t captured[3];
+    CHECK(cudaStreamCreateWithFlags(&other_stream, cudaStreamNonBlocking));
+    nothing<<<1, 1, 0, other_stream>>>(); /* loads the module */
+    CHECK(cudaDeviceSynchronize());
+    for (cudaStream_t &stream : captured) {
+        CHECK(cudaStreamCreateWithFlags(&stream, flags));
+        CHECK(cudaStreamBeginCapture(stream, mode));
+    }
+    takt_profiler_options options = TAKT_PROFILER_OPTIONS_INIT;
+    takt_profiler *profiler = nullptr;
+    EXPECT(takt_profiler_create(&options, &profiler) == TAKT_OK, "no profiler");
+    size_t ended = 0;
+    for (cudaStream_t &stream : captured) {
+        cudaGraph_t graph = nullptr;
+        size_t nodes = 0;
+        cudaLaunchConfig_t config = {};
+        config.gridDim = dim3(1);
+        config.blockDim = dim3(1);
+        config.stream = stream;
+        takt_status begun = takt_profiler_start(profiler);
+        EXPECT(begun == TAKT_OK, "start: %s", takt_status_text(begun));
+        cudaError_t first = cudaSuccess;
+        if (&stream != captured) { /* the first one is left alone by the first window */
+            nothing<<<1, 1, 0, stream>>>();
+            first = cudaGetLastError();
+        }
+        cudaError_t second = cudaLaunchKernelEx(&config, nothing);
+        nothing<<<1, 1, 0, other_stream>>>();
+        cudaError_t third = cudaGetLastError();
+        takt_status stopped = takt_profiler_stop(profiler);
+        EXPECT(stopped == TAKT_OK, "stop: %s", takt_status_text(stopped));
+        cudaError_t end = cudaStreamEndCapture(stream, &graph);
+        if (graph)
+            CHECK(cudaGraphGetNodes(graph, nullptr, &nodes));
+        cudaGetLastError();
+        const size_t expected = &stream == captured ? 1 : 2;
+        const bool is_whole = end == cudaSuccess && nodes == expected;
+        ended += !is_whole;
+        EXPECT(is_whole, "window %zd: launches %d, %d, other %d, end %d, %zu nodes of %zu",
+               &stream - captured, first, second, third, end, nodes, expected);
+        const takt_trace *trace = takt_profiler_trace(profiler);
+        const size_t got = trace ? totals_of(trace, nullptr, nullptr).count : 0;
+        EXPECT(got == 1, "window %zd has %zu activities of 1", &stream - captured, got);
+        if (trace)
+            expect_no_losses(trace);
+    }
+    takt_profiler_destroy(profiler);
+    key(static_cast<double>(ended), "of_3_captures_ended", "captures.early.%s", how.c_str());
+    return finish();
+}
+
 } // namespace
 
 int main(int argc, char **argv)
 {
     if (argc < 2)
-        return run_modes(argv[0], {"raw", "cupti", "events", "events-synchronize"}, 60);
+        return run_modes(argv[0],
+                         {"raw", "cupti", "events", "events-synchronize", "early-global",
+                          "early-thread", "early-relaxed", "early-global-blocking",
+                          "early-thread-blocking", "early-relaxed-blocking"},
+                         60);
     const std::string mode = argv[1];
+    if (mode.rfind("early-", 0) == 0) {
+        need_device();
+        return early(mode.substr(6));
+    }
     if (mode != "cupti")
         setenv("TAKT_CUPTI_LIBRARY", "none", 1);
     need_device();
