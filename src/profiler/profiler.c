@@ -10,6 +10,7 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 /* ---- One thread at a time -------------------------------------------------------------------- */
 
@@ -69,6 +70,14 @@ static void synchronize(const takt_profiler *profiler)
         tkt_cuda_synchronize();
 }
 
+/* A flight recorder keeps the latest steps. */
+static void forget_half_of_steps(tkt_cycle *cycle)
+{
+    cycle->steps.count /= 2;
+    memmove(cycle->steps.items, cycle->steps.items + cycle->steps.count,
+            cycle->steps.count * sizeof *cycle->steps.items);
+}
+
 static void add_step_to_cycle(takt_profiler *profiler, uint64_t now)
 {
     tkt_cycle *cycle = profiler->cycle;
@@ -78,6 +87,8 @@ static void add_step_to_cycle(takt_profiler *profiler, uint64_t now)
         tkt_mapping_add_step(profiler->step, profiler->step_begin, now);
     if (cycle->stream)
         tkt_stream_step(cycle->stream, &step, profiler->all_steps.simulated_seconds);
+    if (cycle->steps.count == TKT_MOST_STEPS && profiler->options.given.mode == TAKT_MODE_FLIGHT)
+        forget_half_of_steps(cycle);
     bool has_room = cycle->steps.count < TKT_MOST_STEPS;
     tkt_step *kept = has_room ? TKT_ARRAY_ADD(&cycle->steps) : NULL;
     if (kept)

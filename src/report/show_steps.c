@@ -208,6 +208,17 @@ static takt_status show_slowest(tkt_document *document, uint64_t median_ns)
     return TAKT_OK;
 }
 
+static void note_kept(tkt_document *document)
+{
+    const takt_trace *trace = document->trace;
+    size_t count = trace->steps.count;
+    if (count > 0 && trace->facts.step_count > count)
+        tkt_document_add_note(document, "Recorded steps are %llu to %llu, of %llu.",
+                              (unsigned long long)trace->steps.items[0].number,
+                              (unsigned long long)trace->steps.items[count - 1].number,
+                              (unsigned long long)trace->facts.step_count);
+}
+
 /* ---- The report ------------------------------------------------------------------------------ */
 
 static takt_status show(tkt_document *document, const tkt_device_uses *uses)
@@ -226,10 +237,7 @@ static takt_status show(tkt_document *document, const tkt_device_uses *uses)
         tkt_document_add_fact(document, "simulated_seconds_per_step", "Simulated seconds per step",
                               TKT_CELL_NUMBER,
                               (tkt_cell){.d = document->trace->all_steps.simulated_seconds});
-    if (document->trace->facts.step_count > document->trace->steps.count)
-        tkt_document_add_note(document, "Recorded steps are the first %llu of %llu.",
-                              (unsigned long long)document->trace->steps.count,
-                              (unsigned long long)document->trace->facts.step_count);
+    note_kept(document);
     if (document->trace->all_steps.stats.count > 0)
         tkt_document_add_note(
             document, "All steps are those of the run up to the end of this recording%s%s.",

@@ -399,7 +399,7 @@ takt_status tkt_trace_finish(takt_trace *trace)
     takt_facts *facts = &trace->facts;
     facts->name = tkt_trace_text(trace, trace->name);
     facts->backend = tkt_trace_text(trace, trace->backend);
-    bool has_all = trace->steps.count < TKT_MOST_STEPS || facts->step_count < TKT_MOST_STEPS;
+    bool has_all = facts->step_count < TKT_MOST_STEPS;
     if (has_all && (facts->has_spans || trace->steps.count))
         facts->step_count = trace->steps.count;
     if (facts->ending == TAKT_ENDING_WHOLE)

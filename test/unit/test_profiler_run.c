@@ -387,7 +387,32 @@ TEST(more_steps_than_are_kept_are_counted)
         assert_int_equal(both[i]->all_steps.stats.count, count);
     }
     char *text = steps_report(back);
-    assert_non_null(strstr(text, "Recorded steps are the first 1048576 of 1048586."));
+    assert_non_null(strstr(text, "Recorded steps are 0 to 1048575, of 1048586."));
+    tkt_free(text);
+    takt_trace_release(back);
+}
+
+TEST(a_flight_recorder_keeps_the_latest_steps)
+{
+    const uint64_t count = TKT_MOST_STEPS + 10, first = TKT_MOST_STEPS / 2;
+    takt_profiler_options options = into_folder((takt_schedule){0});
+    options.mode = TAKT_MODE_FLIGHT;
+    takt_profiler *profiler = started(&options);
+    make_steps(profiler, 0, count);
+    takt_profiler_stop(profiler);
+    takt_profiler_destroy(profiler);
+    takt_trace *back = open_file(".pftrace");
+    assert_non_null(back);
+    const takt_trace *both[] = {traces.items[0], back};
+    for (int i = 0; i < 2; i++) {
+        assert_int_equal(both[i]->steps.count, count - first);
+        assert_int_equal(both[i]->steps.items[0].number, first);
+        assert_int_equal(both[i]->steps.items[count - first - 1].number, count - 1);
+        assert_int_equal(both[i]->facts.first_step, first);
+        assert_int_equal(both[i]->facts.step_count, count);
+    }
+    char *text = steps_report(back);
+    assert_non_null(strstr(text, "Recorded steps are 524288 to 1048585, of 1048586."));
     tkt_free(text);
     takt_trace_release(back);
 }
