@@ -317,12 +317,12 @@ static void add_row(tkt_document *document, tkt_table *table, const tkt_advice *
 
 /* "The bottleneck is cuda:0, busy for 95.00% of the wall time: kernel pairs takes 60.00%." That is
  * a share of the time of all work of the device. */
-static void head_device(tkt_document *document, const tkt_device_use *use)
+static void head_device(tkt_document *document, const tkt_device_use *use, uint64_t wall_ns)
 {
     char name[TKT_NAME_SIZE], busy[TKT_VALUE_SIZE], share[TKT_VALUE_SIZE];
     const takt_trace *trace = document->trace;
     uint32_t top;
-    uint64_t top_ns, wall_ns = tkt_wall_ns(&trace->facts);
+    uint64_t top_ns;
     if (tkt_top_kernel(trace, use->device, &top, &top_ns) != TAKT_OK)
         document->status = TAKT_NO_MEMORY;
     tkt_value_text(busy, TKT_CELL_SHARE, (tkt_cell){.d = tkt_share(use->busy_ns, wall_ns)});
@@ -353,13 +353,12 @@ static void head_host(tkt_document *document, const tkt_advice_basis *basis,
     const char *of = hottest->is_of_main ? "wall time" : "self CPU time";
     double part = tkt_share(tkt_working_ns(scope), hottest->of_ns);
     bool is_hot = part >= HOT_SHARE;
-    uint64_t wall_ns = tkt_wall_ns(&document->trace->facts);
     unsigned long long calls = scope->calls;
     tkt_text_name(name, scope->name);
     tkt_value_text(share, TKT_CELL_SHARE, (tkt_cell){.d = part});
     word_time(time, tkt_working_ns(scope));
     tkt_value_text(busy, TKT_CELL_SHARE,
-                   (tkt_cell){.d = tkt_share(use ? use->busy_ns : 0, wall_ns)});
+                   (tkt_cell){.d = tkt_share(use ? use->busy_ns : 0, basis->uses->wall_ns)});
     if (use)
         tkt_document_set_headline(
             document,
@@ -403,8 +402,8 @@ static void set_headline(tkt_document *document, const tkt_advice_basis *basis,
         word_time(wall, wall_ns);
         tkt_document_set_headline(document, "The bottleneck is step %llu: %s of %s.", w.step,
                                   w.lasted, wall);
-    } else if (use && tkt_share(use->busy_ns, wall_ns) >= BUSY_SHARE) {
-        head_device(document, use);
+    } else if (use && tkt_share(use->busy_ns, basis->uses->wall_ns) >= BUSY_SHARE) {
+        head_device(document, use, basis->uses->wall_ns);
     } else if (hottest.scope && basis->scopes->self_ns > 0 &&
                !tkt_scopes_mix_times(document->trace)) {
         bool is_known = use && use->busy_ns > 0 && tkt_device_idle_is_known(document->trace);

@@ -280,6 +280,8 @@ static takt_status show(tkt_document *document, const tkt_scopes *scopes,
     for (size_t i = 0; i < scopes->count; i++) {
         tkt_cell cells[COLUMNS];
         fill_cells(cells, scopes, &scopes->items[i]);
+        if (scopes->items[i].kind != TKT_KIND_ACTIVITY && tkt_trace_lacks_work(document->trace))
+            cells[DEVICE_AVERAGE].u = TKT_NO_VALUE; /* some calls lack their activities */
         if (options->by_arguments)
             cells[ARGUMENTS].text = arguments_of(document, &scopes->items[i]);
         if (options->by_stack)

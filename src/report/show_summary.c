@@ -138,7 +138,7 @@ static const tkt_column device_columns[DEVICE_COLUMNS] = {
     [DEVICE_COUNT] = {"Count", "count", TKT_CELL_COUNT, 2, false, 1},
 };
 
-/* Busy % refers to the wall time. It is unknown without spans. */
+/* Busy % is unknown without spans. */
 static takt_status show_devices(tkt_document *document, const tkt_advice_basis *basis)
 {
     const tkt_device_uses *uses = basis->uses;
@@ -155,8 +155,7 @@ static takt_status show_devices(tkt_document *document, const tkt_advice_basis *
         tkt_cell *row = tkt_table_add_row(table);
         row[DEVICE].text = tkt_trace_text(document->trace, use->device);
         row[BUSY].u = facts->has_spans ? use->busy_ns : TKT_NO_VALUE;
-        row[BUSY_SHARE].d =
-            facts->has_spans ? 100 * tkt_share(use->busy_ns, tkt_wall_ns(facts)) : NAN;
+        row[BUSY_SHARE].d = facts->has_spans ? 100 * tkt_share(use->busy_ns, uses->wall_ns) : NAN;
         row[IDLE].u = idle ? idle->idle_ns : TKT_NO_VALUE;
         row[HOST_LATE].u = idle ? idle->cause_ns[TKT_IDLE_HOST] : TKT_NO_VALUE;
         row[LATE].u = idle ? idle->late : TKT_NO_VALUE;

@@ -62,6 +62,19 @@ takt_status tkt_device_visit(const takt_trace *trace,
     return TAKT_OK;
 }
 
+takt_status tkt_device_since(const takt_trace *trace, uint64_t *since_ns)
+{
+    const uint32_t *places = NULL;
+    takt_status status = TAKT_OK;
+    *since_ns = trace->facts.begin_ns;
+    if (trace->losses[TAKT_LOSS_OVERWRITTEN] == 0 || tkt_device_activity_count(trace) == 0)
+        return TAKT_OK;
+    status = tkt_trace_begins(trace, &places);
+    if (status == TAKT_OK)
+        *since_ns = trace->activities.items[places ? places[0] : 0].begin_ns;
+    return status;
+}
+
 /* ---- By device ------------------------------------------------------------------------------- */
 
 static bool use_rows(const takt_trace *trace, const tkt_gaps *gaps, tkt_device_uses *uses)
@@ -78,6 +91,7 @@ static bool use_rows(const takt_trace *trace, const tkt_gaps *gaps, tkt_device_u
         uses->total_ns += row->total_ns;
     }
     uses->step_ns = gaps->step_ns;
+    uses->wall_ns = gaps->wall_ns;
     uses->step_count = trace->steps.count;
     return true;
 }

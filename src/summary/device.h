@@ -28,6 +28,10 @@ tkt_node_device *tkt_node_device_of(const takt_trace *trace, const tkt_fold *fol
 takt_status tkt_device_visit(const takt_trace *trace,
                              void (*visit)(void *user, const tkt_activity *activity), void *user);
 
+/* Since when it is known what devices did: the begin of the recording, or of the first activity
+ * that a flight recorder still has. TAKT_NO_MEMORY. */
+takt_status tkt_device_since(const takt_trace *trace, uint64_t *since_ns);
+
 /* Adds an interval to a union of intervals that arrive sorted by begin. `until` is the union's end
  * so far. Returns by how much the union has grown. */
 static inline uint64_t tkt_union_add(uint64_t *until, uint64_t begin_ns, uint64_t end_ns)
@@ -54,6 +58,7 @@ typedef struct tkt_device_uses {
     uint64_t step_ns; /* total_ns without activities known to be launched outside of the recorded
                        * steps */
     uint64_t step_count; /* of how many steps that is */
+    uint64_t wall_ns;    /* the time that busy_ns is a part of; 0 unless has_spans */
 } tkt_device_uses; /* starts as {0} */
 
 /* True if devices were idle when no activity ran: none to speak of was lost, and not only marked

@@ -66,6 +66,23 @@ TEST(scopes_by_hand)
     takt_trace_release(trace);
 }
 
+/* Some calls lack what they launched, so that a mean over calls says nothing. */
+TEST(scopes_that_lack_activities_have_no_mean)
+{
+    takt_trace *trace = build_cuda();
+    trace->losses[TAKT_LOSS_OVERWRITTEN] = 1000;
+    json_t *json = parsed(trace, "scopes", true);
+    assert_value(row_of(json, "name", "forces"), "cuda_total_ns", 3 * 2500000);
+    assert_value(row_of(json, "name", "forces"), "cuda_time_avg_ns", NAN);
+    for (size_t i = 0; i < row_count(json); i++) {
+        const json_t *row = row_at(json, i);
+        bool is_activity = strcmp(json_string_value(json_object_get(row, "kind")), "activity") == 0;
+        assert_true(is_activity == json_is_number(json_object_get(row, "cuda_time_avg_ns")));
+    }
+    json_decref(json);
+    takt_trace_release(trace);
+}
+
 TEST(work_of_scopes_alone_is_in_no_other_place)
 {
     takt_trace *trace = build_begin(2000000);

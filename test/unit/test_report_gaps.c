@@ -57,6 +57,24 @@ TEST(rows_say_how_busy_a_device_was_and_why_not)
     takt_trace_release(trace);
 }
 
+/* Nobody knows what the device did before the first kernel that is left. */
+TEST(a_flight_recorder_knows_devices_since_its_first_activity)
+{
+    takt_trace *trace = build_gap();
+    trace->losses[TAKT_LOSS_OVERWRITTEN] = 5;
+    json_t *json = report_json(trace, "gaps", NULL);
+    for (size_t i = 0; i < 2; i++) {
+        assert_value(row_at(json, i), "busy_ns", 880000);
+        assert_value(row_at(json, i), "busy_percent", 100.0 * 880 / 980);
+        assert_value(row_at(json, i), "edge_ns", 0);
+    }
+    json_decref(json);
+    json = report_json(trace, "summary", NULL);
+    takt_trace_release(trace);
+    assert_value(row_at(table_of(json, "devices"), 0), "busy_percent", 100.0 * 880 / 980);
+    json_decref(json);
+}
+
 /* The device works for earlier launches only, for 400 us. */
 TEST(a_recording_may_have_no_work_of_its_own)
 {
