@@ -238,6 +238,7 @@ run_programs() {
     program gpu_flush 40
     program gpu_windows 60
     program gpu_threads 60
+    program gpu_counts 90
     program gpu_switch 40
     program gpu_gaps 40
     program gpu_phases 40
