@@ -62,17 +62,19 @@ takt_status tkt_device_visit(const takt_trace *trace,
     return TAKT_OK;
 }
 
-takt_status tkt_device_since(const takt_trace *trace, uint64_t *since_ns)
+void tkt_device_known(const takt_trace *trace, uint64_t *from_ns, uint64_t *until_ns)
 {
-    const uint32_t *places = NULL;
-    takt_status status = TAKT_OK;
-    *since_ns = trace->facts.begin_ns;
-    if (trace->losses[TAKT_LOSS_OVERWRITTEN] == 0 || tkt_device_activity_count(trace) == 0)
-        return TAKT_OK;
-    status = tkt_trace_begins(trace, &places);
-    if (status == TAKT_OK)
-        *since_ns = trace->activities.items[places ? places[0] : 0].begin_ns;
-    return status;
+    const tkt_activity *items = trace->activities.items;
+    size_t count = tkt_device_activity_count(trace);
+    uint64_t first_ns = UINT64_MAX, last_ns = 0;
+    bool is_flight = trace->losses[TAKT_LOSS_OVERWRITTEN] > 0;
+    bool is_full = trace->losses[TAKT_LOSS_DEVICE_DROPPED] > 0;
+    for (size_t i = 0; (is_flight || is_full) && i < count; i++) {
+        first_ns = items[i].begin_ns < first_ns ? items[i].begin_ns : first_ns;
+        last_ns = items[i].end_ns > last_ns ? items[i].end_ns : last_ns;
+    }
+    *from_ns = is_flight && count ? first_ns : trace->facts.begin_ns;
+    *until_ns = is_full && count ? last_ns : trace->facts.begin_ns + tkt_wall_ns(&trace->facts);
 }
 
 /* ---- By device ------------------------------------------------------------------------------- */

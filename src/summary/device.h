@@ -28,9 +28,10 @@ tkt_node_device *tkt_node_device_of(const takt_trace *trace, const tkt_fold *fol
 takt_status tkt_device_visit(const takt_trace *trace,
                              void (*visit)(void *user, const tkt_activity *activity), void *user);
 
-/* Since when it is known what devices did: the begin of the recording, or of the first activity
- * that a flight recorder still has. TAKT_NO_MEMORY. */
-takt_status tkt_device_since(const takt_trace *trace, uint64_t *since_ns);
+/* The part of the recording in which it is known what devices did: of a flight recorder that has
+ * overwritten some from its first activity on, and until the last one where there was no room for
+ * more. */
+void tkt_device_known(const takt_trace *trace, uint64_t *from_ns, uint64_t *until_ns);
 
 /* Adds an interval to a union of intervals that arrive sorted by begin. `until` is the union's end
  * so far. Returns by how much the union has grown. */

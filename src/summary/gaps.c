@@ -46,7 +46,7 @@ typedef struct place {
 
 typedef struct sweep {
     const takt_trace *trace;
-    uint64_t begin_ns; /* since when devices' work is known */
+    uint64_t begin_ns; /* of the time in which devices' work is known */
     uint64_t end_ns;
     const tkt_gaps_wish *wish;
     tkt_wait_lists waits;
@@ -416,13 +416,11 @@ takt_status tkt_gaps_of(const takt_trace *trace, const tkt_gaps_wish *wish, tkt_
     sweep s = {.trace = trace,
                .wish = wish,
                .scopes = {.trace = trace, .stay = wish->stay, .user = wish->user}};
-    takt_status status = tkt_device_since(trace, &s.begin_ns);
-    s.end_ns = trace->facts.begin_ns + tkt_wall_ns(&trace->facts);
+    tkt_device_known(trace, &s.begin_ns, &s.end_ns);
     s.longest[false].wanted = s.longest[true].wanted = wish->longest;
     tkt_gaps gaps = {.wall_ns = s.end_ns > s.begin_ns ? s.end_ns - s.begin_ns : 0};
     s.result = &gaps;
-    if (status == TAKT_OK)
-        status = tkt_wait_lists_init(&s.waits, trace);
+    takt_status status = tkt_wait_lists_init(&s.waits, trace);
     if (status == TAKT_OK)
         status = tkt_device_visit(trace, visit, &s);
     for (size_t i = 0; status == TAKT_OK && i < trace->devices.count; i++)

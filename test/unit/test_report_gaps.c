@@ -75,6 +75,22 @@ TEST(a_flight_recorder_knows_devices_since_its_first_activity)
     json_decref(json);
 }
 
+/* Nor what it did after the last one for which there was room. */
+TEST(a_full_recording_knows_devices_until_its_last_activity)
+{
+    takt_trace *trace = build_begin(US(1000));
+    build_track(trace, "main");
+    launch(trace, TKT_NO_SPAN, 0, "kernel a", 20, 100);
+    launch(trace, TKT_NO_SPAN, 90, "kernel b", 120, 200);
+    build_end(trace);
+    trace->losses[TAKT_LOSS_DEVICE_DROPPED] = 5;
+    json_t *json = report_json(trace, "gaps", NULL);
+    assert_value(row_at(json, 0), "busy_percent", 80);
+    assert_value(row_at(json, 0), "edge_ns", 20000);
+    json_decref(json);
+    takt_trace_release(trace);
+}
+
 /* The device works for earlier launches only, for 400 us. */
 TEST(a_recording_may_have_no_work_of_its_own)
 {
