@@ -411,9 +411,10 @@ static const tkt_column call_columns[CALL_COLUMNS] = {
     [FIRST_ERROR] = {"First error", "first_error", TKT_CELL_COUNT, TKT_HIDDEN, false, 1},
 };
 
-static void fill_call(tkt_cell *row, const takt_facts *facts, const tkt_named *call)
+static void fill_call(tkt_cell *row, const takt_trace *trace, const tkt_named *call)
 {
-    row[WALL_SHARE].d = tkt_share(call->stats.total_ns, tkt_wall_ns(facts));
+    uint64_t wall_ns = tkt_trace_lacks_time(trace) ? 0 : tkt_wall_ns(&trace->facts);
+    row[WALL_SHARE].d = tkt_share(call->stats.total_ns, wall_ns);
     row[ERRORS].u = call->errors;
     row[FIRST_ERROR].u = call->first_error ? (uint32_t)call->first_error : TKT_NO_VALUE;
 }
@@ -426,7 +427,7 @@ static takt_status show_calls(tkt_document *document, const tkt_named_list *name
     bool has_errors = false;
     for (size_t i = 0; i < names->count; i++) {
         tkt_cell *row = named_row(table, document->trace, names, &names->items[i]);
-        fill_call(row, &document->trace->facts, &names->items[i]);
+        fill_call(row, document->trace, &names->items[i]);
         has_errors = has_errors || names->items[i].errors > 0;
     }
     if (!has_errors)

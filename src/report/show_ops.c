@@ -157,7 +157,8 @@ static takt_status show(tkt_document *document, const tkt_ops *ops)
 static void add_flops(tkt_document *document, const tkt_ops *ops)
 {
     double most = ops->device_peak_flops * (double)tkt_wall_ns(&document->trace->facts) / 1e9;
-    double share = most > 0 ? ops->device_flops / most : NAN;
+    bool is_known = most > 0 && !tkt_trace_lacks_work(document->trace);
+    double share = is_known ? ops->device_flops / most : NAN;
     tkt_document_add_fact(document, "flops", NULL, TKT_CELL_NUMBER, (tkt_cell){.d = ops->flops});
     tkt_document_add_fact(document, "device_flops", NULL, TKT_CELL_NUMBER,
                           (tkt_cell){.d = ops->device_flops});

@@ -492,6 +492,19 @@ static takt_trace *build_calls(void)
     return trace;
 }
 
+/* Nobody knows what was called while a flight recorder overwrote. */
+TEST(calls_of_a_flight_recorder_have_no_share_of_the_wall_time)
+{
+    takt_trace *trace = build_calls();
+    trace->losses[TAKT_LOSS_OVERWRITTEN] = 1;
+    json_t *json = report_json(trace, "api", NULL);
+    const json_t *row = row_of(json, "name", "cudaMalloc");
+    assert_value(row, "total_percent", 100 * 600.0 / 720);
+    assert_value(row, "wall_percent", NAN);
+    json_decref(json);
+    takt_trace_release(trace);
+}
+
 TEST(calls_that_failed)
 {
     takt_trace *trace = build_calls();

@@ -209,6 +209,10 @@ TEST(shares_add_up)
     assert_value(facts, "device_flops", 3.84e9);
     assert_value(facts, "device_peak_percent", 10); /* of 38.4 TFLOP/s for 1 ms */
     json_decref(json);
+    trace->losses[TAKT_LOSS_DEVICE_DROPPED] = 1000;
+    json = report_json(trace, "ops", NULL);
+    assert_value(json_object_get(json, "facts"), "device_peak_percent", NAN);
+    json_decref(json);
     takt_trace_release(trace);
 }
 
