@@ -225,6 +225,8 @@ enum {
     X(TKT_CONTEXT_CREATED, CUPTI_CBID_RESOURCE_CONTEXT_CREATED, 1)                                 \
     X(TKT_CONTEXT_DESTROY_STARTING, CUPTI_CBID_RESOURCE_CONTEXT_DESTROY_STARTING, 2)               \
     X(TKT_CU_INIT_FINISHED, CUPTI_CBID_RESOURCE_CU_INIT_FINISHED, 5)                               \
+    X(TKT_GRAPH_EXEC_CREATED, CUPTI_CBID_RESOURCE_GRAPHEXEC_CREATED, 18)                           \
+    X(TKT_GRAPH_EXEC_DESTROY_STARTING, CUPTI_CBID_RESOURCE_GRAPHEXEC_DESTROY_STARTING, 19)         \
     X(TKT_API_ENTER, CUPTI_API_ENTER, 0)                                                           \
     X(TKT_API_EXIT, CUPTI_API_EXIT, 1)                                                             \
     X(TKT_ATTR_ZEROED_OUT_ACTIVITY_BUFFER, CUPTI_ACTIVITY_ATTR_ZEROED_OUT_ACTIVITY_BUFFER, 5)      \
@@ -263,8 +265,19 @@ typedef struct tkt_callback_data {
 typedef struct tkt_resource_data {
     void *context;
     void *stream;
-    void *descriptor;
+    void *descriptor; /* of graphs: tkt_graph_data */
 } tkt_resource_data;
+
+/* CUpti_GraphData */
+typedef struct tkt_graph_data {
+    void *graph;
+    void *original_graph;
+    void *node;
+    void *original_node;
+    uint32_t node_type;
+    void *dependency;
+    void *executable;
+} tkt_graph_data;
 
 /* CUpti_SubscriberParams as of 13.0; later ones are longer, and `bytes` tells CUPTI which one this
  * is. */

@@ -211,6 +211,7 @@ static const char *name_of(int domain, uint32_t id)
 static void note_graph(const tkt_callback_data *data)
 {
     const void *const *graph = data->parameters;
+    tkt_whole_launched(graph ? *graph : NULL);
     uint64_t hash = tkt_hash_u64((uintptr_t)(graph ? *graph : NULL));
     uint64_t bit = UINT64_C(1) << hash % 64;
     _Atomic(uint64_t) *word = &graph_bits[hash / 64 % 64];
@@ -238,7 +239,7 @@ static __attribute__((noinline)) void on_enter(int domain, uint32_t id,
     }
     const char *name = name_of(domain, id);
     bool is_inner = (uint32_t)*inside == data->correlation; /* of a call from before the switch */
-    if (name && name[-1] != CLASS_WORK && !is_inner)
+    if (name && name[-1] != CLASS_WORK && (!is_inner || name[-1] == CLASS_GRAPH))
         prepare(name, data);
     remember_correlation(data->correlation); /* now, since the call may return after the window's
                                               * end */
@@ -267,17 +268,28 @@ static void on_api(int domain, uint32_t id, const tkt_callback_data *data, const
     }
 }
 
+static void on_resource(uint32_t id, const tkt_resource_data *data)
+{
+    const tkt_graph_data *graph = data->descriptor;
+    if (id == TKT_CONTEXT_CREATED)
+        tkt_driver_replace_context(NULL, data->context);
+    else if (id == TKT_CONTEXT_DESTROY_STARTING)
+        tkt_driver_replace_context(data->context, NULL);
+    else if (id == TKT_CU_INIT_FINISHED)
+        tkt_collector_leave_at_exit();
+    else if (id == TKT_GRAPH_EXEC_CREATED)
+        tkt_whole_made(graph->executable);
+    else if (id == TKT_GRAPH_EXEC_DESTROY_STARTING)
+        tkt_whole_destroyed(graph->executable);
+}
+
 void tkt_callback(void *user, int domain, uint32_t id, const void *data)
 {
     (void)user;
     if (domain == TKT_DOMAIN_RUNTIME || domain == TKT_DOMAIN_DRIVER)
         on_api(domain, id, data, __builtin_return_address(0));
-    else if (domain == TKT_DOMAIN_RESOURCE && id == TKT_CONTEXT_CREATED)
-        tkt_driver_replace_context(NULL, ((const tkt_resource_data *)data)->context);
-    else if (domain == TKT_DOMAIN_RESOURCE && id == TKT_CONTEXT_DESTROY_STARTING)
-        tkt_driver_replace_context(((const tkt_resource_data *)data)->context, NULL);
-    else if (domain == TKT_DOMAIN_RESOURCE && id == TKT_CU_INIT_FINISHED)
-        tkt_collector_leave_at_exit();
+    else if (domain == TKT_DOMAIN_RESOURCE)
+        on_resource(id, data);
 }
 
 /* Returns the size without "_ptsz", "_ptds" or "_v" and digits at the end; 0 if it ends in none of

@@ -167,6 +167,23 @@ void tkt_callback_report(const tkt_cuda_call *call);
 /* Sets the highest id so far, for a backend that numbers calls itself from now on. */
 void tkt_callback_continue_from(uint32_t correlation);
 
+/* ======== Whole launches of graphs ======== */
+
+/* Of GRAPH_TRACE, which must not be enabled or disabled in another way. Enabling returns a
+ * CUptiResult: TKT_CUPTI_NOT_SUPPORTED once a dangerous graph was launched, which
+ * tkt_whole_is_over() tells. */
+int tkt_whole_enable(const tkt_cupti *cupti);
+void tkt_whole_disable(const tkt_cupti *cupti);
+bool tkt_whole_is_over(void);
+
+/* For the end of a subscription, which disables all kinds: forgets the graphs. */
+void tkt_whole_forget(void);
+
+/* Announce that an executable graph was made, is about to be destroyed, or launched. Any thread. */
+void tkt_whole_made(const void *graph);
+void tkt_whole_destroyed(const void *graph);
+void tkt_whole_launched(const void *graph);
+
 /* ======== Ids of inner calls ======== */
 
 /* Inner correlation ids of a recorded call. A call of the runtime contains calls of the driver,

@@ -87,6 +87,7 @@ static void close_tracing(void)
 {
     had_session = had_session || enabled_kinds;
     cupti.unsubscribe(cupti.subscriber);
+    tkt_whole_forget();
     cupti.subscriber = NULL;
     enabled_kinds = 0;
     calls_are_on = false;
@@ -176,7 +177,7 @@ static uint64_t kinds_for(const tkt_cuda_wish *wish)
         kinds |= BIT(MEMCPY); /* includes copies between devices */
     if (wish->filter & TAKT_TIMING_MEMSET)
         kinds |= BIT(MEMSET);
-    if (wish->filter & TAKT_TIMING_GRAPH && wish->is_graph_whole)
+    if (wish->filter & TAKT_TIMING_GRAPH && wish->is_graph_whole && !tkt_whole_is_over())
         kinds |= BIT(GRAPH_TRACE);
     return kinds;
 }
@@ -216,6 +217,19 @@ static void say_missing(const char *kinds, int result)
     tkt_log(TAKT_LOG_WARNING, "some kinds of %s are missing: %s", kinds, reason);
 }
 
+static int enable_kind(int kind)
+{
+    return kind == TKT_KIND_GRAPH_TRACE ? tkt_whole_enable(&cupti) : cupti.enable(kind);
+}
+
+static void disable_kind(int kind)
+{
+    if (kind == TKT_KIND_GRAPH_TRACE)
+        tkt_whole_disable(&cupti);
+    else
+        cupti.disable(kind);
+}
+
 /* Disables unwanted kinds first: whole graphs and their nodes exclude each other. Returns the first
  * failure. A kind that this CUPTI does not know is a failure only if no kind is left. */
 static int switch_kinds(uint64_t wanted)
@@ -223,12 +237,12 @@ static int switch_kinds(uint64_t wanted)
     int first = TKT_CUPTI_SUCCESS, unknown = TKT_CUPTI_SUCCESS;
     for (int kind = 0; kind < (int)TKT_CUPTI_KINDS; kind++)
         if (enabled_kinds & ~wanted & UINT64_C(1) << kind)
-            cupti.disable(kind);
+            disable_kind(kind);
     enabled_kinds &= wanted;
     for (int kind = 0; kind < (int)TKT_CUPTI_KINDS; kind++) {
         if (!(wanted & ~enabled_kinds & UINT64_C(1) << kind))
             continue;
-        int result = cupti.enable(kind);
+        int result = enable_kind(kind);
         if (result == TKT_CUPTI_SUCCESS)
             enabled_kinds |= UINT64_C(1) << kind;
         else if (result == TKT_CUPTI_INVALID_KIND || result == TKT_CUPTI_NOT_SUPPORTED)

@@ -188,8 +188,7 @@ END
 
 what="a graph from before graphs were traced as a whole"
 client 13 '' old kinds=10,51
-matches 2 '^graph .* graph 2 102000 ns'
-matches 1 '^kernel .*forces.* graph 1.node 50000 ns'
+[ "$status" = 134 ] && grep -q 'CUPTI crashes' "$scratch/errors" || fail "$what: ends with $status"
 
 what="calls without records"
 client 13 '' kinds=5 quiet=211

@@ -16,6 +16,7 @@ windows() {
 }
 
 right='right 20, wrong 0, none 0, plain 20, losses 0: CUPTI'
+nodes='takt: launches of graphs are recorded node by node and then combined: a graph was instantiated before the first warm-up, and CUPTI may crash if it records its launches as a whole'
 unsure=', scopes of graphs unsure'
 
 # three OPTIONS VERSION MODE...
@@ -45,8 +46,11 @@ windows 'cupti.version=130001;cupti.graph_ids=right' plain plain node <<<"$alone
 $alone
 $right 13.0 (130001)$unsure"
 
-# Others switch off between windows.
-three cupti.graph_ids=right 130101 node launch node
+# Others switch off between windows. A graph from before whole launches were recorded makes them nodes.
+windows 'cupti.version=130101;cupti.graph_ids=right' node launch node <<<"$right 13.1 (130101)
+$nodes
+$right 13.1 (130101)
+$right 13.1 (130101)"
 
 # Ids that are wrong where nobody expects it: of a call that launches no graph, so it is not believed.
 # Twenty activities have no known launch, and twenty launches no activity.

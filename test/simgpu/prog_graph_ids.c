@@ -2,7 +2,7 @@
  * the windows. For each window prints how many activities of graphs are in the scope that launched
  * them, in another one and in none, how many of the plain ones are in theirs, the losses and what
  * the backend is called. Arguments: options of the stand-in, and for each window "node" or
- * "launch". */
+ * "launch". If the first window is one of whole launches, the graph is made in it. */
 #include "simgpu/driver.h"
 #include "simgpu/stand_in.h"
 
@@ -30,12 +30,21 @@ static CUfunction plain;
 static CUgraphExec exec;
 static CUstream stream;
 
-static void set_up(const char *options)
+static CUfunction inside;
+
+static void make_graph(void)
+{
+    CUgraph graph;
+    CHECK(cuStreamBeginCapture_v2(stream, 0));
+    CHECK(cuLaunchKernel(inside, 1, 1, 1, 32, 1, 1, 0, stream, NULL, NULL));
+    CHECK(cuStreamEndCapture(stream, &graph));
+    CHECK(cuGraphInstantiateWithFlags(&exec, graph, 0));
+}
+
+static void set_up(const char *options, const char *first_mode)
 {
     CUcontext context;
     CUmodule module;
-    CUfunction inside;
-    CUgraph graph;
     use_stand_in(options);
     CHECK(cuInit(0));
     CHECK(cuDevicePrimaryCtxRetain(&context, 0));
@@ -44,10 +53,8 @@ static void set_up(const char *options)
     CHECK(cuModuleGetFunction(&plain, module, "plain"));
     CHECK(cuModuleGetFunction(&inside, module, "inside"));
     CHECK(cuStreamCreate(&stream, 1));
-    CHECK(cuStreamBeginCapture_v2(stream, 0));
-    CHECK(cuLaunchKernel(inside, 1, 1, 1, 32, 1, 1, 0, stream, NULL, NULL));
-    CHECK(cuStreamEndCapture(stream, &graph));
-    CHECK(cuGraphInstantiateWithFlags(&exec, graph, 0));
+    if (strcmp(first_mode, "launch") != 0)
+        make_graph();
 }
 
 static void launch_plain(void)
@@ -98,6 +105,8 @@ static void record(const char *mode)
                                                                                 : TAKT_GRAPH_NODE};
     CHECK(takt_profiler_create(&options, &profiler));
     CHECK(takt_profiler_start(profiler));
+    if (!exec)
+        make_graph();
     for (int i = 0; i < LAUNCHES; i++) {
         {
             TAKT_SCOPE("plain");
@@ -123,9 +132,10 @@ static uint64_t used_bytes(void)
 
 int main(int argc, char **argv)
 {
-    if (argc < 2)
+    if (argc < 3)
         return 2;
-    set_up(argv[1]);
+    setvbuf(stdout, NULL, _IOLBF, 0); /* warnings come in between */
+    set_up(argv[1], argv[2]);
     for (int i = 2; i < argc; i++) {
         record(argv[i]);
         uint64_t before = used_bytes();

@@ -402,8 +402,7 @@ static void write_event(simc_session *session, const sim_record *from)
     write_record(session, &r, NULL);
 }
 
-/* A graph that was made executable while graphs were traced as a whole is; all others are traced
- * node by node. */
+/* A graph that was made executable while graphs were traced as a whole. */
 static bool is_whole(const simc_session *session, uint32_t graph)
 {
     return session->kinds[SIM_KIND_GRAPH_TRACE] && session->whole_graphs[(uint16_t)graph];

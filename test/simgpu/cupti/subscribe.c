@@ -2,6 +2,7 @@
 #include "simgpu/cupti/cupti.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* Of 13.0; those of other releases are not known here. */
@@ -280,9 +281,25 @@ static void on_api(sim_call *api, uint32_t site)
     }
 }
 
+/* CUPTI 13.0 reads from NULL. */
+static void crash_if_not_whole(const sim_call *api)
+{
+    if (api->domain != SIM_DRIVER || strncmp(api->function, "cuGraphLaunch", 13) != 0)
+        return;
+    uint32_t exec = sim_graph_exec_id(*(void *const *)api->params);
+    for (int n = 0; exec && n < SIMC_SESSIONS; n++) {
+        const simc_session *session = simc_session_at(n);
+        if (!session->kinds[SIM_KIND_GRAPH_TRACE] || session->whole_graphs[(uint16_t)exec])
+            continue;
+        fprintf(stderr, "simgpu: launches a graph from before GRAPH_TRACE was on: CUPTI crashes\n");
+        abort();
+    }
+}
+
 static void on_enter(sim_call *api)
 {
     on_api(api, SIM_API_ENTER);
+    crash_if_not_whole(api);
 }
 
 static void on_exit_of(sim_call *api)
