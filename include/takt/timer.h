@@ -264,4 +264,11 @@ static inline __attribute__((always_inline)) void takt_timer_leave(takt_timer **
          variable && sizeof((takt_timed_options){__VA_ARGS__}); variable = NULL)
 #endif
 #endif
+
+/* C++ has takt::timed(). */
+#ifdef __cplusplus
+#define TAKT_TIMED(...)                                                                            \
+    static_assert(false, "TAKT_TIMED is for C: use takt::timed() of takt.hpp");                    \
+    if (true)
+#endif
 #endif

@@ -80,7 +80,9 @@ bool tkt_cupti_load(tkt_cupti *cupti, const tkt_driver *driver, char reason[TKT_
     int driver_release = 0;
     driver->driver_version(&driver_release);
     tkt_cupti_find(&cupti->search, driver_release);
-    if (!cupti->search.library && wish)
+    if (!cupti->search.library && wish && strcmp(wish, "none") == 0)
+        snprintf(reason, TKT_REASON_BYTES, "TAKT_CUPTI_LIBRARY is none");
+    else if (!cupti->search.library && wish)
         snprintf(reason, TKT_REASON_BYTES, "TAKT_CUPTI_LIBRARY=%.100s cannot be loaded", wish);
     else if (!cupti->search.library)
         snprintf(reason, TKT_REASON_BYTES,

@@ -24,6 +24,9 @@ for c in $(compilers); do
             test/compile/test_hpp.cpp $libraries
         run "test_hpp by $(cxx_of "$c") as $standard" "$scratch/hpp"
     done
+    said=$(printf '%s\n' '#include <takt/takt.h>' 'int main() { TAKT_TIMED(nullptr) {} }' |
+        "$(cxx_of "$c")" -std=c++11 -Iinclude -x c++ -fsyntax-only - 2>&1) || true
+    [[ $said == *'TAKT_TIMED is for C'* ]] || { echo "TAKT_TIMED in C++: $said" && exit 1; }
     count=$((count + 4))
 done
 [ "$count" -gt 0 ] || { echo "neither gcc nor clang is here" && exit 77; }

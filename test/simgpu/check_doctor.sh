@@ -75,6 +75,8 @@ finds 'problem: cupti: .*ERR_NVGPUCTRPERM'
 doctor "no such CUPTI" 1 "LD_LIBRARY_PATH=$sim/13" "TAKT_CUPTI_LIBRARY=$none/libcupti.so"
 finds 'problem: cupti: TAKT_CUPTI_LIBRARY=.* cannot be loaded: .*TAKT_LAUNCH'
 finds "ok: searched: $none/libcupti.so: not there"
+doctor "no CUPTI wanted" 1 "LD_LIBRARY_PATH=$sim/13" TAKT_CUPTI_LIBRARY=none
+finds 'problem: cupti: TAKT_CUPTI_LIBRARY is none: .*TAKT_LAUNCH'
 doctor "a driver without a device" 1 "${on_sim[@]}" 'TAKT_SIM=fault=cuInit=100'
 finds 'problem: devices: the driver cannot be initialised \(CUDA error 100\): .*nvidia-smi'
 lacks '[a-z]+: cupti'
