@@ -106,7 +106,10 @@ TAKT_API takt_device_view takt_device_timers_view(takt_device_timers *timers);
  * memory. The records reach the recording with a later read, step, or the end of the recording.
  * TAKT_NOT_READY: two earlier reads are not done yet, so this one does nothing, and a later one
  * copies these records too. TAKT_BAD_STATE: CUDA refuses, or the stream is being captured. One
- * thread at a time for the same timers. */
+ * thread at a time for the same timers.
+ *
+ * The actions, two copies and a set, are recorded like the program's own, in the scope around the
+ * read; a scope for it alone tells them apart. */
 TAKT_API takt_status takt_device_timers_read(takt_device_timers *timers, void *stream);
 
 /* Fills `cycles`, an array of [phases][iterations], from the latest finished read that has records:
