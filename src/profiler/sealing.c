@@ -76,42 +76,48 @@ static void fill_facts(const tkt_window *window, takt_trace *trace)
                                       : window->residual_ns;
     facts->cost_ns = tkt_cost_of(trace, &window->fit);
     for (int i = 0; i < TAKT_LOSS_COUNT; i++)
-        trace->losses[i] += window->losses[i];
+        trace->losses[i] += window->losses.counts[i];
+    trace->losses[TAKT_LOSS_OVERWRITTEN] += window->losses.overwritten_read;
+    trace->losses[TAKT_LOSS_BUFFER_FULL] += window->losses.dropped_read;
 }
 
-static void subtract(uint64_t *from, uint64_t now, uint64_t before)
+/* Returns by how much. */
+static uint64_t subtract(uint64_t *from, uint64_t now, uint64_t before)
 {
     uint64_t since = now > before ? now - before : 0;
-    *from -= since < *from ? since : *from;
+    since = since < *from ? since : *from;
+    *from -= since;
+    return since;
 }
 
 /* Reads what excuses losses first: a loss that comes in between rather counts too much. */
-void tkt_window_losses(const tkt_window *window, bool goes_on, uint64_t losses[TAKT_LOSS_COUNT])
+tkt_window_losses tkt_window_losses_now(const tkt_window *window)
 {
     const tkt_excused now = tkt_record_excused(window->number), *before = &window->excused_before;
     bool is_kept = (window->wish.modes & TKT_KEEP) != 0;
-    tkt_log_losses(losses);
+    tkt_window_losses losses = {0};
+    tkt_log_losses(losses.counts);
     for (int i = 0; i < TAKT_LOSS_COUNT; i++)
-        losses[i] -= window->losses_before[i];
-    subtract(&losses[TAKT_LOSS_OVERWRITTEN], now.overwritten, before->overwritten);
-    subtract(&losses[TAKT_LOSS_BUFFER_FULL], is_kept ? now.dropped : now.folded,
+        losses.counts[i] -= window->losses_before[i];
+    uint64_t *overwritten = &losses.counts[TAKT_LOSS_OVERWRITTEN];
+    uint64_t *dropped = &losses.counts[TAKT_LOSS_BUFFER_FULL];
+    subtract(overwritten, now.overwritten, before->overwritten);
+    subtract(dropped, is_kept ? now.dropped : now.folded,
              is_kept ? before->dropped : before->folded);
-    /* The trace of a flight comes from memory, and lacks what only its stream has. */
-    if (!is_kept || (window->wish.modes & TKT_RING && !goes_on))
-        return;
-    subtract(&losses[TAKT_LOSS_OVERWRITTEN], now.overwritten_read, before->overwritten_read);
-    subtract(&losses[TAKT_LOSS_BUFFER_FULL], now.dropped_read, before->dropped_read);
+    if (!is_kept)
+        return losses;
+    losses.overwritten_read = subtract(overwritten, now.overwritten_read, before->overwritten_read);
+    losses.dropped_read = subtract(dropped, now.dropped_read, before->dropped_read);
+    return losses;
 }
 
 void tkt_window_progress(const tkt_window *window, const takt_trace *slice, takt_trace *so_far)
 {
     takt_facts *facts = &so_far->facts;
-    uint64_t losses[TAKT_LOSS_COUNT];
     bool goes_on = slice && !tkt_window_has_ended(window);
-    if (goes_on)
-        tkt_window_losses(window, true, losses);
+    const tkt_window_losses losses = goes_on ? tkt_window_losses_now(window) : window->losses;
     for (int i = 0; i < TAKT_LOSS_COUNT; i++)
-        so_far->losses[i] += goes_on ? losses[i] : window->losses[i];
+        so_far->losses[i] += losses.counts[i];
     const tkt_memory_state memory = slice ? tkt_window_memory(window) : window->memory_after;
     fill_totals(window, &memory, &so_far->memory);
     fill_peak(window, &memory, so_far);

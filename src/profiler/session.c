@@ -392,7 +392,7 @@ void tkt_window_end(tkt_window *window, uint64_t ticks)
     tkt_mutex_lock(&window->snapshots);
     __atomic_store_n(&window->end_ticks, ticks, __ATOMIC_RELEASE);
     settle(window);
-    tkt_window_losses(window, false, window->losses);
+    window->losses = tkt_window_losses_now(window);
     tkt_devices_end(&window->devices);
     tkt_mutex_lock(&session_lock);
     if (window->wish.modes & TKT_FOLD) {

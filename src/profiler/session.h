@@ -55,9 +55,14 @@ takt_status tkt_window_describe(const tkt_window *window, takt_trace *trace);
 
 bool tkt_window_has_ended(const tkt_window *window);
 
-/* What a window has lost so far. While it goes on, what its stream has read is not lost, even if a
- * flight's own trace will lack it. */
-void tkt_window_losses(const tkt_window *window, bool goes_on, uint64_t losses[TAKT_LOSS_COUNT]);
+/* What a window has lost so far. What its stream has read before is no loss of the stream's, but of
+ * a trace that is made from memory. */
+typedef struct tkt_window_losses {
+    uint64_t counts[TAKT_LOSS_COUNT];
+    uint64_t overwritten_read; /* by the stream; not among the counts */
+    uint64_t dropped_read;
+} tkt_window_losses;
+tkt_window_losses tkt_window_losses_now(const tkt_window *window);
 
 /* Updates the facts of a window that is being written: losses, memory, clock; and adds the cost of
  * a slice. With slice NULL it uses the final figures of an ended window. Adds to existing losses;
@@ -224,7 +229,7 @@ struct tkt_window {
     uint32_t         number;        /* of tkt_record_open() */
     tkt_excused      excused_before; /* at its begin */
     tkt_clock_fit    fit;
-    uint64_t         losses[TAKT_LOSS_COUNT]; /* counts while it lasted; set when it has ended */
+    tkt_window_losses losses;                        /* while it lasted; set when it has ended */
     uint64_t         losses_before[TAKT_LOSS_COUNT]; /* counts at its begin */
     tkt_memory_state memory_before;
     tkt_memory_peak memory_high; /* until a later window set a mark */

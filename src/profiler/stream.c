@@ -111,10 +111,12 @@ static takt_status seal_slice(tkt_stream *stream, uint64_t end_ticks, takt_trace
         return status;
     slice->facts.has_spans = false;   /* without activities of the host */
     status = tkt_trace_finish(slice); /* sorts arguments, async spans and events */
-    if (status == TAKT_OK)
+    if (status == TAKT_OK) {
         *out = slice;
-    else
+    } else { /* its events cannot be read again */
         takt_trace_release(slice);
+        tkt_perfetto_no_memory(&stream->to.perfetto);
+    }
     return status;
 }
 

@@ -328,8 +328,10 @@ typedef struct tkt_log_view {
 takt_status tkt_log_view_open(tkt_thread_log *log, uint64_t from_ticks, tkt_log_view *view);
 void tkt_log_view_close(tkt_thread_log *log, tkt_log_view *view);
 
-/* Notes that the stream of the window that began at `begin_ticks` has read the log up to `until`. */
-void tkt_log_note_read(tkt_thread_log *log, uint64_t begin_ticks, const takt_record *until);
+/* Notes that the stream of the window that began at `begin_ticks` read the log up to `until`, at
+ * the moment `ticks`. */
+void tkt_log_note_read(tkt_thread_log *log, uint64_t begin_ticks, uint64_t ticks,
+                       const takt_record *until);
 
 /* The end of what its thread has written. */
 const takt_record *tkt_log_cursor(tkt_thread_log *log);

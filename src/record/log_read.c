@@ -146,12 +146,13 @@ takt_status tkt_log_view_open(tkt_thread_log *log, uint64_t from_ticks, tkt_log_
     return TAKT_OK;
 }
 
-void tkt_log_note_read(tkt_thread_log *log, uint64_t begin_ticks, const takt_record *until)
+void tkt_log_note_read(tkt_thread_log *log, uint64_t begin_ticks, uint64_t ticks,
+                       const takt_record *until)
 {
     uint64_t was = tkt_busy_lock(&log->lock);
     for (uint32_t i = 0; i < TKT_PLACES; i++)
         if (__atomic_load_n(&tkt_record_control.open_ticks[i], __ATOMIC_RELAXED) == begin_ticks)
-            log->reads[i] = (tkt_log_reading){begin_ticks, tkt_ticks(), until};
+            log->reads[i] = (tkt_log_reading){begin_ticks, ticks, until};
     tkt_busy_unlock(&log->lock, was);
 }
 

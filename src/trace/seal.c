@@ -276,7 +276,7 @@ static takt_status seal_log(tkt_sealing *sealing, tkt_thread_log *log)
         sealing->own.end_ticks = end;
     const tkt_log_part *last = &view.parts.items[view.parts.count - 1];
     if (window->places)
-        tkt_log_note_read(log, window->begin_ticks, last->slots + last->count);
+        tkt_log_note_read(log, window->begin_ticks, tkt_ticks(), last->slots + last->count);
     size_t part;
     tkt_run run = {0};
     run.window_begin = find_place(window->begin_places, log->number, &view, &part);
@@ -304,6 +304,18 @@ static takt_status seal_all(tkt_sealing *sealing)
     return status;
 }
 
+/* What did not become a slice has not been read. */
+static void take_back(const tkt_seal_window *window)
+{
+    const tkt_seal_places *places = window->places;
+    for (tkt_thread_log *log = tkt_log_first(); log; log = tkt_log_next(log)) {
+        tkt_seal_place place = {0};
+        if (log->number < places->logs.count)
+            place = places->logs.items[log->number];
+        tkt_log_note_read(log, window->begin_ticks, place.ticks, place.cursor);
+    }
+}
+
 takt_status tkt_seal(const tkt_seal_window *window, takt_trace **out)
 {
     uint64_t now = tkt_ticks();
@@ -326,6 +338,8 @@ takt_status tkt_seal(const tkt_seal_window *window, takt_trace **out)
         tkt_seal_places before = *window->places;
         *window->places = sealing.places;
         sealing.places = before;
+    } else if (window->places) {
+        take_back(window);
     }
     TKT_ARRAY_FREE(&sealing.places.logs);
     if (status == TAKT_OK)

@@ -14,9 +14,9 @@ ends_like() { # WAY STATUS
     ! grep -E 'Sanitizer|runtime error' "$scratch/errors" || fail "$way is not clean"
     for file in "$scratch/$way"/*.pftrace; do
         [ -e "$file" ] || continue
-        # Who ends without exit() may end between the claim of a name, by an empty file, and the
-        # renaming of the complete one: see src/base/file.c.
-        [[ ! -s $file && $way =~ ^(_exit|quick_exit|abort|exec)$ ]] && continue
+        # Who ends without exit(), or in a handler that interrupted Takt, may end between the claim of
+        # a name, by an empty file, and the renaming of the complete one: see src/base/file.c.
+        [[ ! -s $file && $way =~ ^(_exit|quick_exit|abort|exec|signal)$ ]] && continue
         "$takt" info "$file" >"$scratch/info" || fail "$way: ${file##*/} is bad"
     done
 }

@@ -1,15 +1,37 @@
 /* What a window has and what it lost is what was recorded in it, once memory is used up: beside the
- * flight recorder, with spans on tracks, and in streams. */
+ * flight recorder, with spans on tracks, in streams, and in streams without memory of their own. */
+#include "profiler/stream.h"
+
 #include "support/test.h"
 
 #include <takt/takt.h>
 
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 static uint64_t in_trace, lost;
+static atomic_bool has_no_memory; /* to grow what is there */
+
+static void *resize(void *user, void *pointer, size_t size)
+{
+    (void)user;
+    if (!size) {
+        free(pointer);
+        return NULL;
+    }
+    return atomic_load(&has_no_memory) && pointer ? NULL : realloc(pointer, size);
+}
+
+static int set_up(void **state)
+{
+    static const takt_allocator allocator = {.resize = resize};
+    (void)state;
+    assert_int_equal(takt_set_allocator(&allocator), TAKT_OK);
+    return 0;
+}
 
 static uint64_t count_in(const takt_trace *trace)
 {
@@ -157,4 +179,27 @@ TEST(in_the_stream_of_a_flight_recorder)
     assert_int_equal(system(command), 0);
 }
 
-TEST_MAIN(NULL, NULL)
+/* What a stream has read but cannot write is lost where memory drops it. */
+TEST(in_streams_that_have_no_memory_for_slices)
+{
+    char folder[] = "/tmp/takt-losses-XXXXXX", command[64];
+    assert_non_null(mkdtemp(folder));
+    for (unsigned round = 0; round < 5; round++) {
+        takt_profiler *profiler = start((takt_profiler_options){
+            .on_trace = keep, .stream = true, .directory = folder, .max_memory_bytes = 64 << 10});
+        uint64_t made = 0;
+        atomic_store(&has_no_memory, true);
+        for (unsigned i = 0; i < 3; i++) {
+            made += make_scopes(5000 + 100 * round);
+            usleep(1500 * TKT_STREAM_PAUSE_MS); /* the stream reads what there still is */
+        }
+        atomic_store(&has_no_memory, false);
+        takt_profiler_stop(profiler); /* whatever has become of the file */
+        takt_profiler_destroy(profiler);
+        assert_in_range(in_trace + lost, made, made + 100);
+    }
+    snprintf(command, sizeof command, "rm -r %s", folder);
+    assert_int_equal(system(command), 0);
+}
+
+TEST_MAIN(set_up, NULL)
