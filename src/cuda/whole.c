@@ -17,7 +17,8 @@
 static struct {
     _Atomic(bool) is_wanted;
     _Atomic(bool) is_enabled;
-    _Atomic(bool) is_over;
+    _Atomic(bool) is_over;    /* a dangerous graph is about to be launched */
+    _Atomic(bool) is_off;     /* and GRAPH_TRACE has been disabled */
     int (*disable)(int kind); /* set before is_wanted */
     tkt_mutex lock;
     tkt_map graphs; /* handles of executable graphs that may be launched */
@@ -79,16 +80,19 @@ void tkt_whole_destroyed(const void *graph)
 
 void tkt_whole_launched(const void *graph)
 {
-    if (!atomic_load(&whole.is_wanted) || tkt_whole_is_over())
+    if (!atomic_load(&whole.is_wanted) || atomic_load(&whole.is_off))
         return;
     tkt_mutex_lock(&whole.lock);
     bool is_known = tkt_map_get(&whole.graphs, (uintptr_t)graph) != NULL;
     tkt_mutex_unlock(&whole.lock);
-    if (is_known || atomic_exchange(&whole.is_over, true))
+    if (is_known)
         return;
-    whole.disable(TKT_KIND_GRAPH_TRACE);
-    tkt_log(TAKT_LOG_WARNING,
-            "launches of graphs are recorded node by node and then combined: a graph was "
-            "instantiated before the first warm-up, and CUPTI may crash if it records its launches "
-            "as a whole");
+    bool was_over = atomic_exchange(&whole.is_over, true);
+    whole.disable(TKT_KIND_GRAPH_TRACE); /* each of several threads, and none before it is off */
+    atomic_store(&whole.is_off, true);
+    if (!was_over)
+        tkt_log(TAKT_LOG_WARNING,
+                "launches of graphs are recorded node by node and then combined: a graph was "
+                "instantiated before the first warm-up, and CUPTI may crash if it records its "
+                "launches as a whole");
 }
