@@ -270,13 +270,13 @@ typedef struct tkt_resource_data {
 
 /* CUpti_GraphData */
 typedef struct tkt_graph_data {
-    void *graph;
-    void *original_graph;
-    void *node;
-    void *original_node;
+    void    *graph;
+    void    *original_graph;
+    void    *node;
+    void    *original_node;
     uint32_t node_type;
-    void *dependency;
-    void *executable;
+    void    *dependency;
+    void    *executable;
 } tkt_graph_data;
 
 /* CUpti_SubscriberParams as of 13.0; later ones are longer, and `bytes` tells CUPTI which one this

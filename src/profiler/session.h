@@ -229,7 +229,7 @@ struct tkt_window {
     uint32_t         number;        /* of tkt_record_open() */
     tkt_excused      excused_before; /* at its begin */
     tkt_clock_fit    fit;
-    tkt_window_losses losses;                        /* while it lasted; set when it has ended */
+    tkt_window_losses losses;       /* while it lasted; set when it has ended */
     uint64_t         losses_before[TAKT_LOSS_COUNT]; /* counts at its begin */
     tkt_memory_state memory_before;
     tkt_memory_peak memory_high; /* until a later window set a mark */

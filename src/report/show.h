@@ -22,6 +22,12 @@
 #define TKT_ENDING_SIZE 512
 const char *tkt_ending_text(char out[TKT_ENDING_SIZE], const takt_trace *trace);
 
+/* The wall time that sums are shares of; 0 if sums over the recording are not known. */
+static inline uint64_t tkt_known_wall_ns(const takt_trace *trace)
+{
+    return tkt_trace_lacks_time(trace) ? 0 : tkt_wall_ns(&trace->facts);
+}
+
 /* Returns the cost of recording. NAN: unknown, as in a trace that takt recover made. */
 double tkt_cost_ns(const takt_trace *trace);
 

@@ -413,8 +413,7 @@ static const tkt_column call_columns[CALL_COLUMNS] = {
 
 static void fill_call(tkt_cell *row, const takt_trace *trace, const tkt_named *call)
 {
-    uint64_t wall_ns = tkt_trace_lacks_time(trace) ? 0 : tkt_wall_ns(&trace->facts);
-    row[WALL_SHARE].d = tkt_share(call->stats.total_ns, wall_ns);
+    row[WALL_SHARE].d = tkt_share(call->stats.total_ns, tkt_known_wall_ns(trace));
     row[ERRORS].u = call->errors;
     row[FIRST_ERROR].u = call->first_error ? (uint32_t)call->first_error : TKT_NO_VALUE;
 }

@@ -76,17 +76,12 @@ static bool has_waits(const tkt_threads *threads)
     return false;
 }
 
-static bool is_of_flight(const takt_trace *trace)
-{
-    return trace->losses[TAKT_LOSS_OVERWRITTEN] > 0;
-}
-
 static tkt_table *add_threads(tkt_document *document, const tkt_threads *threads)
 {
     tkt_column mine[COLUMNS];
     size_t count = has_waits(threads) ? FIRST : WAITED;
     memcpy(mine, columns, count * sizeof *mine);
-    if (is_of_flight(document->trace))
+    if (tkt_trace_is_of_flight(document->trace))
         mine[count++] = columns[FIRST];
     return tkt_document_add_table(document, "threads", mine, count, threads->count);
 }
@@ -94,7 +89,7 @@ static tkt_table *add_threads(tkt_document *document, const tkt_threads *threads
 static void add_thread(tkt_document *document, const tkt_thread_time *thread)
 {
     const takt_trace *trace = document->trace;
-    uint64_t wall_ns = tkt_trace_lacks_time(trace) ? 0 : tkt_wall_ns(&trace->facts);
+    uint64_t wall_ns = tkt_known_wall_ns(trace);
     size_t count = document->tables[0].column_count;
     tkt_cell *row = tkt_table_add_row(&document->tables[0]);
     row[THREAD].text = name_of(document, thread);
@@ -102,7 +97,7 @@ static void add_thread(tkt_document *document, const tkt_thread_time *thread)
     row[SPANS].u = thread->spans;
     row[IN_SCOPES].u = thread->scope_ns;
     row[IN_SCOPES_SHARE].d = tkt_share(thread->scope_ns, wall_ns);
-    if (is_of_flight(trace))
+    if (tkt_trace_is_of_flight(trace))
         row[--count].i =
             thread->first_ns ? (int64_t)(thread->first_ns - trace->facts.begin_ns) : TKT_NO_SIGNED;
     if (count == WAITED)
@@ -174,7 +169,7 @@ static void put_last_begin(char *out, size_t size, const takt_trace *trace)
                                      .first_ns = track->spans.items[0].begin_ns};
     }
     *out = '\0';
-    if (!is_of_flight(trace) || last.first_ns == 0)
+    if (!tkt_trace_is_of_flight(trace) || last.first_ns == 0)
         return;
     tkt_value_text(time, TKT_CELL_TIME, (tkt_cell){.u = last.first_ns - trace->facts.begin_ns});
     snprintf(out, size, ": those of %.80s begin at %s, see takt report --threads",

@@ -67,7 +67,7 @@ void tkt_device_known(const takt_trace *trace, uint64_t *from_ns, uint64_t *unti
     const tkt_activity *items = trace->activities.items;
     size_t count = tkt_device_activity_count(trace);
     uint64_t first_ns = UINT64_MAX, last_ns = 0;
-    bool is_flight = trace->losses[TAKT_LOSS_OVERWRITTEN] > 0;
+    bool is_flight = tkt_trace_is_of_flight(trace);
     bool is_full = trace->losses[TAKT_LOSS_DEVICE_DROPPED] > 0;
     for (size_t i = 0; (is_flight || is_full) && i < count; i++) {
         first_ns = items[i].begin_ns < first_ns ? items[i].begin_ns : first_ns;

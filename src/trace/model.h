@@ -462,6 +462,12 @@ static inline bool tkt_trace_knows_cuts(const takt_trace *trace)
     return trace->facts.has_spans || trace->fold.has_lists;
 }
 
+/* True if a flight recorder has overwritten events of the recording. */
+static inline bool tkt_trace_is_of_flight(const takt_trace *trace)
+{
+    return trace->losses[TAKT_LOSS_OVERWRITTEN] > 0;
+}
+
 /* True if scopes are missing among those of the time line: times add up to less than there was. */
 bool tkt_trace_lacks_spans(const takt_trace *trace);
 

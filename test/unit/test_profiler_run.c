@@ -369,17 +369,24 @@ TEST(simulated_time_that_is_declared_late_is_streamed)
 
 /* ---- More steps than are kept one by one ----------------------------------------------------- */
 
-TEST(more_steps_than_are_kept_are_counted)
+/* Returns the trace of the file; traces.items[0] is the other. The caller releases it. */
+static takt_trace *record_steps(takt_mode mode, takt_schedule schedule, uint64_t count)
 {
-    const uint64_t count = TKT_MOST_STEPS + 10;
-    takt_profiler_options options = into_folder((takt_schedule){.active = 10000000});
-    options.mode = TAKT_MODE_SUMMARY;
+    takt_profiler_options options = into_folder(schedule);
+    options.mode = mode;
     takt_profiler *profiler = started(&options);
     make_steps(profiler, 0, count);
     takt_profiler_stop(profiler);
     takt_profiler_destroy(profiler);
     takt_trace *back = open_file(".pftrace");
     assert_non_null(back);
+    return back;
+}
+
+TEST(more_steps_than_are_kept_are_counted)
+{
+    const uint64_t count = TKT_MOST_STEPS + 10;
+    takt_trace *back = record_steps(TAKT_MODE_SUMMARY, (takt_schedule){.active = 10000000}, count);
     const takt_trace *both[] = {traces.items[0], back};
     for (int i = 0; i < 2; i++) {
         assert_int_equal(both[i]->steps.count, TKT_MOST_STEPS);
@@ -395,14 +402,7 @@ TEST(more_steps_than_are_kept_are_counted)
 TEST(a_flight_recorder_keeps_the_latest_steps)
 {
     const uint64_t count = TKT_MOST_STEPS + 10, first = TKT_MOST_STEPS / 2;
-    takt_profiler_options options = into_folder((takt_schedule){0});
-    options.mode = TAKT_MODE_FLIGHT;
-    takt_profiler *profiler = started(&options);
-    make_steps(profiler, 0, count);
-    takt_profiler_stop(profiler);
-    takt_profiler_destroy(profiler);
-    takt_trace *back = open_file(".pftrace");
-    assert_non_null(back);
+    takt_trace *back = record_steps(TAKT_MODE_FLIGHT, (takt_schedule){0}, count);
     const takt_trace *both[] = {traces.items[0], back};
     for (int i = 0; i < 2; i++) {
         assert_int_equal(both[i]->steps.count, count - first);
