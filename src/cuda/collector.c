@@ -4,7 +4,7 @@
  *
  * A thread that needs all work up to now takes a ticket. The collector marks the moment on the
  * devices. At each flush it looks whether the devices have reached the mark, and whether the
- * buffers that CUPTI held at that moment are back. It never waits for a device.
+ * buffers that CUPTI held by then are back. It never waits for a device.
  *
  * At exit the collector settles once more, while the driver still works, and makes no call after
  * that. A forked child has no collector and collects nothing. */
@@ -55,9 +55,10 @@ static struct {
 
 /* A moment that tickets wait for. */
 typedef struct moment {
-    uint64_t ticket;  /* its latest ticket */
-    uint64_t buffers; /* buffers handed to CUPTI before it */
+    uint64_t ticket; /* its latest ticket */
     bool is_marked;
+    bool is_idle;     /* the devices have reached the mark */
+    uint64_t buffers; /* handed to CUPTI before they were seen to have */
     tkt_idle_mark mark;
 } moment;
 
@@ -209,22 +210,24 @@ static void add_moment(uint64_t tickets)
  * back its records. Sets the mark first if a capture has prevented that so far. */
 static tkt_idle_state look_at(const tkt_driver *driver, moment *m, bool *is_busy)
 {
-    tkt_idle_state idle;
+    tkt_idle_state idle = TKT_IDLE_DONE;
     if (backend_now() != TKT_BACKEND_CUPTI) /* nobody tells of captures, which a mark would spoil */
         return tkt_marks_resolve() > 0 ? TKT_IDLE_NOT_YET : TKT_IDLE_DONE;
-    if (m->is_marked) {
-        idle = tkt_idle_look(driver, &m->mark);
-        *is_busy |= idle == TKT_IDLE_NOT_YET;
-    } else {
+    if (!m->is_marked) {
         idle = tkt_idle_begin(driver, &m->mark);
         m->is_marked = idle != TKT_IDLE_NOT_YET;
-        m->buffers = tkt_buffers_count();
         if (idle == TKT_IDLE_DONE && (m->mark.count || m->mark.is_waiting))
             return TKT_IDLE_NOT_YET;
+    } else if (!m->is_idle) {
+        idle = tkt_idle_look(driver, &m->mark);
+        *is_busy |= idle == TKT_IDLE_NOT_YET;
     }
-    if (idle == TKT_IDLE_DONE && !tkt_buffers_are_back(m->buffers))
-        return TKT_IDLE_NOT_YET;
-    return idle;
+    if (idle != TKT_IDLE_DONE)
+        return idle;
+    if (!m->is_idle)
+        m->buffers = tkt_buffers_count();
+    m->is_idle = true;
+    return tkt_buffers_are_back(m->buffers) ? TKT_IDLE_DONE : TKT_IDLE_NOT_YET;
 }
 
 /* The tickets that a look at the moments has decided; 0: none. */

@@ -342,6 +342,7 @@ takt_status tkt_devices_settle(tkt_device_part *part, const tkt_join *join,
         part->end_losses = losses_now();
     out->has_strays = s.arrivals.strays != 0;
     out->is_call_under_way = s.arrivals.has_call;
+    out->known_until = s.arrivals.position;
     if (s.has_spans)
         tkt_arrivals_fini(&s.arrivals);
     if (part->fold)
@@ -467,13 +468,14 @@ void tkt_devices_progress(const tkt_device_part *part, uint64_t *losses)
     losses[TAKT_LOSS_BAD_TIME] += joined.bad_time;
 }
 
-takt_status tkt_devices_fill(const tkt_device_part *part, const tkt_join *join, bool is_settled,
-                             takt_trace *trace)
+takt_status tkt_devices_fill(const tkt_device_part *part, const tkt_join *join,
+                             const tkt_device_end *end, takt_trace *trace)
 {
     tkt_joined joined;
     if (!part->is_on)
         return TAKT_OK;
     tkt_join mine = join_of(part, join);
+    mine.known_until = end->known_until;
     takt_status status = tkt_trace_join(trace, tkt_store_get(), &mine, &joined);
     if (status != TAKT_OK)
         return status;
@@ -482,7 +484,7 @@ takt_status tkt_devices_fill(const tkt_device_part *part, const tkt_join *join, 
     trace->facts.device_shift_ns = (double)joined.skew.shift_ns;
     if (part->fold && join->filter == 0)
         add_fold_losses(part->fold, &joined, trace->losses);
-    count_losses(part, &joined, is_settled, trace->losses);
+    count_losses(part, &joined, end->is_settled, trace->losses);
     for (size_t i = 0; i < trace->device_memory.count; i++) {
         tkt_device_memory *memory = &trace->device_memory.items[i];
         uint64_t begin_bytes = tkt_devices_begin_bytes(&join->fit, trace, memory->device);

@@ -246,26 +246,25 @@ static uint64_t resealing_ns(const tkt_window *window, const tkt_device_end *end
  * activities may arrive before. The logs are then sealed again: for as long as the window waits for
  * devices if such a call is known, otherwise for a short time, since the call may not exist. */
 static takt_status seal_settled(tkt_window *window, uint64_t begin_ticks, takt_trace **out,
-                                bool *is_settled)
+                                tkt_device_end *end)
 {
-    tkt_device_end end = {.is_settled = true};
     takt_trace *trace = NULL;
-    takt_status status = seal_and_settle(window, begin_ticks, &trace, &end);
+    *end = (tkt_device_end){.is_settled = true};
+    takt_status status = seal_and_settle(window, begin_ticks, &trace, end);
     uint64_t begin_ns = takt_now_ns();
     uint32_t pause_ms = 1;
-    while (status == TAKT_OK && end.has_strays && !window->devices.fold &&
-           takt_now_ns() - begin_ns < resealing_ns(window, &end)) {
+    while (status == TAKT_OK && end->has_strays && !window->devices.fold &&
+           takt_now_ns() - begin_ns < resealing_ns(window, end)) {
         tkt_thread_pause_ms(pause_ms);
         pause_ms = pause_ms < MOST_PAUSE_MS ? 2 * pause_ms : pause_ms;
         takt_trace_release(trace);
         trace = NULL;
-        status = seal_and_settle(window, begin_ticks, &trace, &end);
+        status = seal_and_settle(window, begin_ticks, &trace, end);
     }
     if (status != TAKT_OK) {
         takt_trace_release(trace);
         trace = NULL;
     }
-    *is_settled = end.is_settled;
     *out = trace;
     return status;
 }
@@ -323,9 +322,9 @@ takt_status tkt_window_seal(tkt_window *window, takt_trace **out)
         return window->folds_status;
     warn_late_cuda(window);
     warn_instances();
-    bool is_settled;
+    tkt_device_end end;
     takt_trace *trace;
-    takt_status status = seal_settled(window, window->begin_ticks, &trace, &is_settled);
+    takt_status status = seal_settled(window, window->begin_ticks, &trace, &end);
     if (status != TAKT_OK)
         return status;
     status = tkt_window_describe(window, trace);
@@ -334,7 +333,7 @@ takt_status tkt_window_seal(tkt_window *window, takt_trace **out)
         status = fill_memory(window, trace);
     const tkt_join join = join_from(window, window->begin_ticks);
     if (status == TAKT_OK)
-        status = tkt_devices_fill(&window->devices, &join, is_settled, trace);
+        status = tkt_devices_fill(&window->devices, &join, &end, trace);
     if (status == TAKT_OK)
         status = fill_phases(window, trace);
     if (status == TAKT_OK)
@@ -364,12 +363,14 @@ takt_status tkt_window_seal_sums(const tkt_window *window, takt_trace *trace)
 
 takt_status tkt_window_settle(tkt_window *window, bool *is_settled)
 {
+    tkt_device_end end;
     takt_trace *rest;
     if (tkt_process_is_disabled())
         return TAKT_BAD_STATE;
-    takt_status status = seal_settled(window, window->kept_ticks, &rest, is_settled);
+    takt_status status = seal_settled(window, window->kept_ticks, &rest, &end);
     if (status == TAKT_OK)
         takt_trace_release(rest);
+    *is_settled = end.is_settled;
     return status;
 }
 

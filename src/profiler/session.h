@@ -167,6 +167,7 @@ typedef struct tkt_device_end {
     bool has_strays; /* some activities belong to calls that were not recorded yet when the trace
                       * was sealed */
     bool is_call_under_way; /* at least one of these calls was then */
+    uint64_t known_until;   /* see tkt_join */
 } tkt_device_end;
 
 /* Waits until all activities launched in `trace`, the sealed window, have arrived in the store.
@@ -177,8 +178,8 @@ takt_status tkt_devices_settle(tkt_device_part *part, const tkt_join *join,
                                tkt_device_end *out);
 
 /* Puts the activities into the sealed trace, and counts missing ones. */
-takt_status tkt_devices_fill(const tkt_device_part *part, const tkt_join *join, bool is_settled,
-                             takt_trace *trace);
+takt_status tkt_devices_fill(const tkt_device_part *part, const tkt_join *join,
+                             const tkt_device_end *end, takt_trace *trace);
 
 /* Adds the store's losses since the part began to the counts by takt_loss. Returns the number of
  * lost activities. */

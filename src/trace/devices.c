@@ -75,7 +75,15 @@ static bool is_in_work(join *j, uint64_t begin_ns)
     return begin_ns > j->work_begin_ns && begin_ns <= j->work_end_ns;
 }
 
-static bool is_ours(join *j, uint32_t call, const tkt_stored_activity *from)
+/* An id is used before its call reads the clock: a call that begins after the window may have an id
+ * of the window. Until it returns, it is not in the list of late calls. */
+static bool is_late(const join *j, uint32_t id, uint64_t position)
+{
+    return (j->what->known_until && position >= j->what->known_until) ||
+           tkt_call_is_late(j->trace, id);
+}
+
+static bool is_ours(join *j, uint32_t call, const tkt_stored_activity *from, uint64_t position)
 {
     uint32_t id = from->correlation;
     if (call != TKT_NO_CALL)
@@ -86,7 +94,7 @@ static bool is_ours(join *j, uint32_t call, const tkt_stored_activity *from)
         return false; /* the work of an earlier window goes on */
     if (j->what->last_correlation == TKT_NO_CALL_HEARD)
         return is_in_window(j, tkt_clock_map_ns(&j->map, from->begin));
-    return tkt_is_call_until(id, j->what->last_correlation) && !tkt_call_is_late(j->trace, id);
+    return tkt_is_call_until(id, j->what->last_correlation) && !is_late(j, id, position);
 }
 
 /* ---- From the store's terms to the trace's --------------------------------------------------- */
@@ -210,7 +218,7 @@ bool tkt_note_earlier(takt_trace *trace, const tkt_stored_activity *from, const 
     return true;
 }
 
-static void join_activity(join *j, const tkt_stored_activity *from)
+static void join_activity(join *j, const tkt_stored_activity *from, uint64_t position)
 {
     uint32_t call = call_of(j, from);
     if (call != TKT_NO_CALL)
@@ -218,7 +226,7 @@ static void join_activity(join *j, const tkt_stored_activity *from)
     bool is_node = from->graph && from->correlation && j->what->whole_graphs;
     if (!is_node && !(j->store->shapes.items[from->shape].filter & j->what->filter))
         return;
-    if (!is_ours(j, call, from)) {
+    if (!is_ours(j, call, from, position)) {
         tkt_note_earlier(
             j->trace, from,
             &(tkt_earlier){&j->map, j->what->first_correlation, j->begin_ns, j->end_ns});
@@ -271,8 +279,9 @@ __attribute__((hot, noinline)) static void join_activities(join *j)
     for (; chunk && !j->is_short; chunk = chunk->next) {
         uint64_t skipped = j->what->position > chunk->first ? j->what->position - chunk->first : 0;
         for (uint64_t i = skipped; i < chunk->count; i++)
-            join_activity(j, tkt_is_body(&chunk->items[i]) ? own_body(j, &chunk->items[i])
-                                                           : &chunk->items[i]);
+            join_activity(
+                j, tkt_is_body(&chunk->items[i]) ? own_body(j, &chunk->items[i]) : &chunk->items[i],
+                chunk->first + i);
     }
 }
 

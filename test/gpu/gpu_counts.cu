@@ -34,7 +34,7 @@ using counts = std::map<std::string, long>;
 std::mutex lock;
 counts launched, found;
 std::atomic<bool> is_over{false};
-uint64_t lost;
+std::map<std::string, uint64_t> lost;
 
 /* ---- What threads do ------------------------------------------------------------------------- */
 
@@ -185,7 +185,8 @@ void count(const takt_trace *trace)
         found[scope_of(trace, sum.node) + ": " + name] += static_cast<long>(sum.durations.count);
     }
     for (int i = 0; i < TAKT_LOSS_COUNT; i++)
-        lost += takt_trace_loss(trace, static_cast<takt_loss>(i));
+        if (uint64_t count = takt_trace_loss(trace, static_cast<takt_loss>(i)))
+            lost[takt_loss_name(static_cast<takt_loss>(i))] += count;
 }
 
 void on_trace(const takt_trace *trace, void *user)
@@ -222,7 +223,9 @@ void compare(const char *mode, bool are_cycles)
         ("of_" + std::to_string(all) + (are_cycles ? "_also_between_cycles" : "_activities"))
             .c_str(),
         "counts.%s", mode);
-    EXPECT(lost == 0, "%llu lost", static_cast<unsigned long long>(lost));
+    for (const auto &each : lost)
+        EXPECT(false, "%llu lost: %s", static_cast<unsigned long long>(each.second),
+               each.first.c_str());
 }
 
 int count_all(const std::string &mode)
