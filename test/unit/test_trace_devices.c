@@ -286,6 +286,28 @@ TEST(a_filter_and_a_position_leave_out_the_others)
     tkt_store_fini(&w.store);
 }
 
+/* A call that began after the window may have an id of the window, and its activity may arrive while
+ * the call is under way: then neither the calls nor the late calls have it. */
+TEST(activities_that_arrive_after_the_calls_are_known_need_one)
+{
+    world w;
+    tkt_joined joined;
+    begin(&w, TKT_KEEP);
+    call(launch, 1, 10, 0);
+    end(&w, 3);
+    add(&w, "known", TAKT_TIMING_KERNEL, 1, 0, 7, ticks, ticks + 10);
+    add(&w, "stray", TAKT_TIMING_KERNEL, 2, 0, 7, ticks, ticks + 10);
+    w.join.known_until = w.store.next_sequence;
+    add(&w, "later", TAKT_TIMING_KERNEL, 3, 0, 7, ticks, ticks + 10);
+    add(&w, "known, later", TAKT_TIMING_KERNEL, 1, 0, 7, ticks, ticks + 10);
+    takt_trace *trace = seal(&w, &joined);
+    assert_int_equal(joined.activities, 3);
+    assert_int_equal(joined.unattributed, 1);
+    assert_int_equal(takt_trace_loss(trace, TAKT_LOSS_UNATTRIBUTED), 1);
+    takt_trace_release(trace);
+    tkt_store_fini(&w.store);
+}
+
 TEST(memory_waits_and_overheads_come_with_them)
 {
     world w;
