@@ -6,10 +6,11 @@
 #include <stdio.h>
 #include <string.h>
 
-#define BUSY_SHARE 0.8  /* a device that is busy for longer is the bottleneck */
-#define HOT_SHARE  0.25 /* a scope that takes less does not stand out */
-#define STEP_SHARE 0.5
-#define SENTENCE   768
+#define BUSY_SHARE       0.8  /* a device that is busy for longer is the bottleneck */
+#define HOT_SHARE        0.25 /* a scope that takes less does not stand out */
+#define STEP_SHARE       0.5
+#define OTHER_IDLE_SHARE 0.05 /* of the idle time that is told */
+#define SENTENCE 768
 
 /* The kinds for machines, and the reports that show more. */
 static const struct {
@@ -149,7 +150,9 @@ static bool word_steps(char out[SENTENCE], const wording *w)
 
 static void word_idle(char out[SENTENCE], const wording *w)
 {
-    char why[SENTENCE / 2] = "";
+    char why[SENTENCE / 2] = "", besides[SENTENCE / 4] = "";
+    if ((double)w->advice->idle_ns > OTHER_IDLE_SHARE * (double)w->advice->time_ns)
+        snprintf(besides, sizeof besides, ", besides %s in slow steps and allocations", w->idle);
     if (w->advice->kind == TKT_ADVICE_SYNC)
         snprintf(why, sizeof why,
                  ", because the host waited %llu times while %llu activities ran: wait once a step",
@@ -164,7 +167,7 @@ static void word_idle(char out[SENTENCE], const wording *w)
                  w->advice->name ? "in " : "outside of scopes", w->name,
                  w->advice->name ? "launch kernels before that work, or move it to the device"
                                  : "add scopes to see why");
-    SAY("%s was idle for %s of the wall time, %s%s.", w->device, w->share, w->time, why);
+    SAY("%s was idle for %s of the wall time, %s%s%s.", w->device, w->share, w->time, besides, why);
 }
 
 static bool word_device(char out[SENTENCE], const wording *w)

@@ -34,7 +34,8 @@ typedef enum tkt_advice_kind {
     TKT_ADVICE_GROWTH,     /* host memory: count is the growth in bytes, most in scope `name`
                             * (NULL: not known), other bytes of it */
     TKT_ADVICE_SYNC,       /* device `device` was idle for time_ns, share of the wall time,
-                            * because the host waited `count` times for `other` launches */
+                            * because the host waited `count` times for `other` launches; and
+                            * for idle_ns in steps and allocations that other advice tells of */
     TKT_ADVICE_LAUNCH,     /* the same, because `count` of `other` launches came late one by one */
     TKT_ADVICE_IDLE,       /* the same for other reasons; other ns of it the host was in `name`
                             * (NULL: outside of scopes); other 0: no scope had much of it */

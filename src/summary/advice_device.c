@@ -63,11 +63,16 @@ static bool has_devices(tkt_advising *a)
 
 /* ======== Idle ======== */
 
+static uint64_t idle_ns_of(const tkt_advising *a, const tkt_device_use *use)
+{
+    uint64_t wall_ns = (uint64_t)a->wall_ns;
+    return wall_ns > use->busy_ns ? wall_ns - use->busy_ns : 0;
+}
+
 /* How long the device was idle for reasons that no earlier advice explains. */
 static uint64_t unexplained_ns(const tkt_advising *a, size_t device)
 {
-    uint64_t wall_ns = (uint64_t)a->wall_ns, busy_ns = a->known->uses->items[device].busy_ns;
-    uint64_t idle_ns = wall_ns > busy_ns ? wall_ns - busy_ns : 0;
+    uint64_t idle_ns = idle_ns_of(a, &a->known->uses->items[device]);
     uint64_t known_ns =
         a->allocating_ns + a->slow_end_ns - a->slow_begin_ns - a->slow_busy_ns[device];
     return idle_ns > known_ns ? idle_ns - known_ns : 0;
@@ -157,6 +162,7 @@ bool tkt_advise_idle(tkt_advising *a, tkt_advice *out)
     if (!idle)
         return false;
     out->device = tkt_trace_text(a->trace, idlest->device);
+    out->idle_ns = idle_ns_of(a, idlest) - idle_ns;
     place_idle(a, idlest->device, out);
     if (is_late(a, idle, idle_ns, out))
         return true;

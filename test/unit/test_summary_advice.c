@@ -380,6 +380,26 @@ static bool none(uint64_t step)
     return step == 30;
 }
 
+/* Of 3.4 ms the device is busy for 1; 0.5 of the rest is the slow step, which has a line of its
+ * own. */
+TEST(idle_time_in_a_slow_step_is_told_apart)
+{
+    takt_trace *trace = build_slow(the_last);
+    uint32_t call = build_call(trace, 0, "cudaLaunchKernel", 0, 1000000, 1010000);
+    build_launched(trace, call, "cuda:0", "kernel a", TAKT_TIMING_KERNEL, 1010000, 2010000);
+    advised a = advise(trace);
+    const tkt_advice *advice = find(&a, TKT_ADVICE_IDLE);
+    assert_non_null(find(&a, TKT_ADVICE_OUTLIER));
+    assert_non_null(advice);
+    assert_int_equal(advice->time_ns, 1900000);
+    assert_int_equal(advice->idle_ns, 500000);
+    char *text = report_of(trace, "summary", NULL);
+    assert_non_null(strstr(text, "cuda:0 was idle for 55.88% of the wall time, 1.900ms, besides "
+                                 "500.000us in slow steps"));
+    tkt_free(text);
+    takt_trace_release(trace);
+}
+
 TEST(slow_steps_are_told_together)
 {
     takt_trace *trace = build_slow(each_tenth);
