@@ -109,7 +109,7 @@ typedef struct takt_facts {
     bool        is_partial;    /* the recording stopped before the cycle was complete */
     bool        has_spans;     /* false: the trace has only the call tree of a summary */
     uint64_t    span_count;
-    uint64_t    activity_count;
+    uint64_t    activity_count; /* both 0 without spans: see takt_trace_sum() */
     double      clock_resolution_ns;
     double      clock_uncertainty_ns; /* residual of the fit against CLOCK_MONOTONIC */
     double      cost_ns;              /* estimate of Takt's own time during the recording */

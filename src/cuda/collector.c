@@ -210,7 +210,7 @@ static void add_moment(uint64_t tickets)
  * back its records. Sets the mark first if a capture has prevented that so far. */
 static tkt_idle_state look_at(const tkt_driver *driver, moment *m, bool *is_busy)
 {
-    tkt_idle_state idle = TKT_IDLE_DONE;
+    tkt_idle_state idle;
     if (backend_now() != TKT_BACKEND_CUPTI) /* nobody tells of captures, which a mark would spoil */
         return tkt_marks_resolve() > 0 ? TKT_IDLE_NOT_YET : TKT_IDLE_DONE;
     if (!m->is_marked) {
@@ -218,7 +218,7 @@ static tkt_idle_state look_at(const tkt_driver *driver, moment *m, bool *is_busy
         m->is_marked = idle != TKT_IDLE_NOT_YET;
         if (idle == TKT_IDLE_DONE && (m->mark.count || m->mark.is_waiting))
             return TKT_IDLE_NOT_YET;
-    } else if (!m->is_idle) {
+    } else { /* also when idle: a device that fails then will not finish later work */
         idle = tkt_idle_look(driver, &m->mark);
         *is_busy |= idle == TKT_IDLE_NOT_YET;
     }
