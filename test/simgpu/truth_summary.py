@@ -208,9 +208,12 @@ def idle_advice(cycle, devices, reports, allocating):
         more = (f"; for {time_text(inside)} of it the host was " +
                 (f"in {scope}: launch kernels before that work, or move it to the device"
                  if scope else "outside of scopes: add scopes to see why"))
+    told = max(0, wall - row.busy) - idle
+    besides = f", besides {time_text(told)} in slow steps and allocations" \
+        if told > 0.05 * idle else ""
     yield Advice(idle, "idle device", "gaps",
                  f"{idlest} was idle for {share_text(idle / wall)} of the wall time, "
-                 f"{time_text(idle)}{more}.", scope, (longest["begin_ns"], longest["gap_ns"]))
+                 f"{time_text(idle)}{besides}{more}.", scope, (longest["begin_ns"], longest["gap_ns"]))
 
 
 def all_advice(cycle, scopes, reports, devices, chrome, steps):
