@@ -278,10 +278,10 @@ __attribute__((hot, noinline)) static void join_activities(join *j)
         tkt_bodies_note(&j->bodies, j->store, 0);
     for (; chunk && !j->is_short; chunk = chunk->next) {
         uint64_t skipped = j->what->position > chunk->first ? j->what->position - chunk->first : 0;
-        for (uint64_t i = skipped; i < chunk->count; i++)
-            join_activity(
-                j, tkt_is_body(&chunk->items[i]) ? own_body(j, &chunk->items[i]) : &chunk->items[i],
-                chunk->first + i);
+        for (uint64_t i = skipped; i < chunk->count; i++) {
+            const tkt_stored_activity *item = &chunk->items[i];
+            join_activity(j, tkt_is_body(item) ? own_body(j, item) : item, chunk->first + i);
+        }
     }
 }
 

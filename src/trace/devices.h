@@ -208,8 +208,8 @@ takt_status tkt_phases_fill(takt_trace *trace, const tkt_phase_window *window);
 /* ======== Joining ======== */
 
 /* Selects a window's part of the store. An activity belongs to the window if its call began in the
- * window. If its call is unknown, its correlation id must be in the window's range, and it must have
- * arrived before `known_until`: a call that became known later is not in the window. */
+ * window. If its call is unknown, its correlation id must be in the window's range, and it must
+ * have arrived before `known_until`: a call that became known later is not in the window. */
 typedef struct tkt_join {
     uint64_t position;          /* tkt_store_position() when the window began, */
     uint64_t known_until;       /* and when it last looked for calls that it lacks; 0: it did not */

@@ -213,7 +213,8 @@ def idle_advice(cycle, devices, reports, allocating):
         if told > 0.05 * idle else ""
     yield Advice(idle, "idle device", "gaps",
                  f"{idlest} was idle for {share_text(idle / wall)} of the wall time, "
-                 f"{time_text(idle)}{besides}{more}.", scope, (longest["begin_ns"], longest["gap_ns"]))
+                 f"{time_text(idle)}{besides}{more}.", scope,
+                 (longest["begin_ns"], longest["gap_ns"]))
 
 
 def all_advice(cycle, scopes, reports, devices, chrome, steps):

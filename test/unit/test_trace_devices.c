@@ -286,8 +286,8 @@ TEST(a_filter_and_a_position_leave_out_the_others)
     tkt_store_fini(&w.store);
 }
 
-/* A call that began after the window may have an id of the window, and its activity may arrive while
- * the call is under way: then neither the calls nor the late calls have it. */
+/* A call that began after the window may have an id of the window, and its activity may arrive
+ * while the call is under way: then neither the calls nor the late calls have it. */
 TEST(activities_that_arrive_after_the_calls_are_known_need_one)
 {
     world w;
