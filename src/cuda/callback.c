@@ -53,6 +53,9 @@ static _Atomic(void (*)(const tkt_cuda_call *)) call_hook;
 static _Atomic(uint64_t) last_call;
 static _Atomic(bool) is_paused;          /* only remember ids */
 static _Atomic(uint64_t) switches = 1;   /* how often callbacks were switched */
+static _Atomic(uint64_t) ended_call;     /* the last one of the window that ended last */
+static _Atomic(uint32_t)
+    late_calls[64]; /* by the lowest bits of the id: see tkt_cuda_end_calls() */
 static _Atomic(uint64_t) graph_bits[64]; /* a bit for the hash of each that was launched */
 static _Atomic(uint32_t) graph_count;    /* of these bits */
 
@@ -70,6 +73,24 @@ uint64_t tkt_cuda_last_call(void)
 uint32_t tkt_cuda_last_correlation(void)
 {
     return (uint32_t)tkt_cuda_last_call();
+}
+
+uint64_t tkt_cuda_end_calls(void)
+{
+    uint64_t last = tkt_cuda_last_call();
+    atomic_store_explicit(&ended_call, last, memory_order_relaxed);
+    return last;
+}
+
+static _Atomic(uint32_t) *late_place(uint32_t correlation)
+{
+    return &late_calls[correlation % (sizeof late_calls / sizeof *late_calls)];
+}
+
+bool tkt_cuda_is_late(uint32_t correlation)
+{
+    return correlation &&
+           atomic_load_explicit(late_place(correlation), memory_order_relaxed) == correlation;
 }
 
 void tkt_callback_pause(bool pause)
@@ -233,7 +254,7 @@ static __attribute__((noinline)) void prepare(const char *name, const tkt_callba
 static __attribute__((noinline)) void on_enter(int domain, uint32_t id,
                                                const tkt_callback_data *data, uint64_t *inside)
 {
-    if (*inside == UINT64_MAX) { /* a call of Takt's own */
+    if (*inside & TKT_OWN_CALL) {
         *data->correlation_data = 0;
         return;
     }
@@ -247,6 +268,10 @@ static __attribute__((noinline)) void on_enter(int domain, uint32_t id,
     *inside = count << 32 | data->correlation;
     bool is_unreported = atomic_load_explicit(&is_paused, memory_order_relaxed);
     *data->correlation_data = is_unreported ? UNREPORTED : tkt_ticks();
+    uint64_t ended = atomic_load_explicit(&ended_call, memory_order_relaxed);
+    if (TAKT_UNLIKELY(distance(ended, data->correlation) <= 0))
+        atomic_store_explicit(late_place(data->correlation), data->correlation,
+                              memory_order_relaxed);
 }
 
 static void on_api(int domain, uint32_t id, const tkt_callback_data *data, const void *caller)

@@ -106,6 +106,11 @@ bool tkt_cuda_are_graphs_unsure(void);
 uint32_t tkt_cuda_last_correlation(void);
 uint64_t tkt_cuda_last_call(void);
 
+/* The same at the end of a window. Threads may have got an id from CUDA before but begin their call
+ * afterwards: of the calls that do, tkt_cuda_is_late() knows the latest 64. */
+uint64_t tkt_cuda_end_calls(void);
+bool tkt_cuda_is_late(uint32_t correlation);
+
 /* Waits on the calling thread until all devices with a live context are idle; initialises none.
  * Returns TAKT_BAD_STATE, without waiting for all, while a stream is known to be captured. */
 takt_status tkt_cuda_synchronize(void);

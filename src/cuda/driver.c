@@ -67,7 +67,7 @@ void tkt_driver_forget(void)
 tkt_driver_call tkt_driver_begin(const tkt_driver *driver)
 {
     tkt_driver_call call = {takt_thread_hot_v1.device_call, TKT_CAPTURE_MODE_RELAXED};
-    takt_thread_hot_v1.device_call = UINT64_MAX;
+    takt_thread_hot_v1.device_call |= TKT_OWN_CALL;
     if (!driver->capture_mode || driver->capture_mode(&call.capture_mode) != TKT_CUDA_SUCCESS)
         call.capture_mode = -1;
     return call;
@@ -148,7 +148,7 @@ void tkt_driver_replace_context(void *old, void *new)
         void *expected = old;
         is_replaced = atomic_compare_exchange_strong(&known_contexts[i], &expected, new);
     }
-    bool is_visitor = takt_thread_hot_v1.device_call == UINT64_MAX;
+    bool is_visitor = (takt_thread_hot_v1.device_call & TKT_OWN_CALL) != 0;
     for (uint32_t turn = 0; old && !is_visitor && atomic_load(&visitors) > 0 && turn < MOST_TURNS;
          turn++)
         tkt_thread_pause_ms(1);

@@ -20,6 +20,10 @@ const tkt_driver *tkt_driver_get(void);
 /* Makes tkt_driver_get() return NULL from now on: a forked child cannot call the driver. */
 void tkt_driver_forget(void);
 
+/* In a thread's device_call while Takt itself calls the driver there. The id of the program's call
+ * around it stays below. */
+#define TKT_OWN_CALL (UINT64_C(1) << 63)
+
 /* Enclose calls of Takt's own on a thread of the program. Callbacks do not report such calls, and
  * the calls are allowed while another thread captures a stream. */
 typedef struct tkt_driver_call {

@@ -208,7 +208,7 @@ void tkt_devices_end(tkt_device_part *part)
         return;
     part->end_losses = losses_now();
     /* release: pairs with the acquire in tkt_devices_losses() */
-    __atomic_store_n(&part->last_call, tkt_cuda_last_call(), __ATOMIC_RELEASE);
+    __atomic_store_n(&part->last_call, tkt_cuda_end_calls(), __ATOMIC_RELEASE);
     stop_folder(part);
 }
 
@@ -346,7 +346,7 @@ takt_status tkt_devices_settle(tkt_device_part *part, const tkt_join *join,
     if (s.has_spans)
         tkt_arrivals_fini(&s.arrivals);
     if (part->fold)
-        tkt_device_fold_finish(part->fold, tkt_store_get());
+        tkt_device_fold_finish(part->fold, tkt_store_get(), tkt_cuda_is_late);
     return TAKT_OK;
 }
 

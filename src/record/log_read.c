@@ -187,6 +187,41 @@ void tkt_log_release(tkt_thread_log *log, uint64_t ticks)
     tkt_busy_unlock(&log->lock, was);
 }
 
+/* ---- The thread's hot state ------------------------------------------------------------------ */
+
+/* ThreadSanitizer sees no order in the kernel's copies, so under it, published fields are read
+ * again. */
+static void read_published(takt_thread_v1 *out, const takt_thread_v1 *thread)
+{
+#ifdef __SANITIZE_THREAD__
+    out->cursor = __atomic_load_n(&thread->cursor, __ATOMIC_ACQUIRE);
+    out->top = __atomic_load_n(&thread->top, __ATOMIC_ACQUIRE);
+#else
+    (void)out;
+    (void)thread;
+#endif
+}
+
+/* Copies the hot state of the log's thread. False when its memory is gone, or is being cleared for
+ * another thread. */
+static bool peek(const tkt_thread_log *log, takt_thread_v1 *out)
+{
+    if (log->thread == &takt_thread_hot_v1)
+        *out = *log->thread;
+    else if (!tkt_thread_peek(out, log->thread, sizeof *out))
+        return false;
+    else
+        read_published(out, log->thread);
+    return out->log == log && out->cursor;
+}
+
+/* With the lock: the id of the thread's current call into a device's library, or 0. */
+static uint32_t call_under_way(const tkt_thread_log *log)
+{
+    takt_thread_v1 seen;
+    return log->thread && peek(log, &seen) ? (uint32_t)seen.device_call : 0;
+}
+
 /* ---- The fold -------------------------------------------------------------------------------- */
 
 void tkt_log_fold_reset(tkt_thread_log *log)
@@ -201,12 +236,12 @@ void tkt_log_fold_reset(tkt_thread_log *log)
     tkt_busy_unlock(&log->lock, was);
 }
 
-/* With the lock: folds everything recorded up to now; with `until_ticks`, open scopes, too. */
-static takt_status fold_now(tkt_thread_log *log, takt_frame *frames, uint64_t until_ticks)
+/* With the lock: folds everything recorded up to now. */
+static takt_status fold_now(tkt_thread_log *log, takt_frame *frames)
 {
     uint32_t count;
     takt_record *cursor = copy_moment(log, frames, &count);
-    return tkt_online_fold(log, cursor, frames, count, until_ticks);
+    return tkt_online_fold(log, cursor, frames, count, 0);
 }
 
 static void move_calls(tkt_folded_calls *from, tkt_folded_calls *out)
@@ -215,13 +250,41 @@ static void move_calls(tkt_folded_calls *from, tkt_folded_calls *out)
     *from = (tkt_folded_calls){0};
 }
 
+/* Adds the call that was under way before the fold, unless the fold has its record. It is in the
+ * innermost open scope. */
+static void add_call_under_way(tkt_thread_log *log, uint32_t call, const takt_frame *frames,
+                               uint32_t count)
+{
+    tkt_folded_calls *calls = &log->folded_calls;
+    uint32_t node = 0;
+    for (size_t i = calls->count; i-- > 0;)
+        if (calls->items[i].correlation == call)
+            return;
+    for (uint32_t i = 0; i < count; i++)
+        node = tkt_fold_child(&log->fold, node, tkt_frame_site(&frames[i]));
+    tkt_folded_call *added = node == TKT_NO_NODE ? NULL : TKT_ARRAY_ADD(calls);
+    if (added)
+        *added = (tkt_folded_call){call, node, 0};
+}
+
+/* With the lock. */
+static takt_status fold_last(tkt_thread_log *log, takt_frame *frames, uint64_t until_ticks)
+{
+    uint32_t count, call = call_under_way(log); /* before the records: it is missed in neither */
+    takt_record *cursor = copy_moment(log, frames, &count);
+    takt_status status = tkt_online_fold(log, cursor, frames, count, until_ticks);
+    if (status == TAKT_OK && call)
+        add_call_under_way(log, call, frames, count);
+    return status;
+}
+
 takt_status tkt_log_fold_take(tkt_thread_log *log, uint64_t until_ticks, tkt_fold *out)
 {
     takt_frame *frames = tkt_alloc(TKT_MAX_DEPTH * sizeof *frames);
     if (!frames)
         return TAKT_NO_MEMORY;
     uint64_t was = tkt_busy_lock(&log->lock);
-    takt_status status = fold_now(log, frames, until_ticks);
+    takt_status status = fold_last(log, frames, until_ticks);
     tkt_fold_end_thread(&log->fold);
     *out = log->fold;
     out->log = log->number;
@@ -312,7 +375,7 @@ takt_status tkt_log_fold_calls(tkt_thread_log *log, tkt_folded_calls *out)
     if (!frames)
         return TAKT_NO_MEMORY;
     uint64_t was = tkt_busy_lock(&log->lock);
-    takt_status status = fold_now(log, frames, 0);
+    takt_status status = fold_now(log, frames);
     if (status == TAKT_OK)
         move_calls(&log->folded_calls, out);
     tkt_busy_unlock(&log->lock, was);
@@ -339,32 +402,6 @@ void tkt_log_fold_last_calls(tkt_thread_log *log, tkt_folded_calls *out)
  * top in the log. So no event of it is lost with its hot state. A new thread takes the slow path at
  * first, too: for all that Takt knows, it is ending already. */
 
-/* ThreadSanitizer sees no order in the kernel's copies, so under it, published fields are read
- * again. */
-static void read_published(takt_thread_v1 *out, const takt_thread_v1 *thread)
-{
-#ifdef __SANITIZE_THREAD__
-    out->cursor = __atomic_load_n(&thread->cursor, __ATOMIC_ACQUIRE);
-    out->top = __atomic_load_n(&thread->top, __ATOMIC_ACQUIRE);
-#else
-    (void)out;
-    (void)thread;
-#endif
-}
-
-/* Copies the hot state of the log's thread. False when its memory is gone, or is being cleared for
- * another thread. */
-static bool peek(const tkt_thread_log *log, takt_thread_v1 *out)
-{
-    if (log->thread == &takt_thread_hot_v1)
-        *out = *log->thread;
-    else if (!tkt_thread_peek(out, log->thread, sizeof *out))
-        return false;
-    else
-        read_published(out, log->thread);
-    return out->log == log && out->cursor;
-}
-
 bool tkt_log_locate(const tkt_thread_log *log, tkt_log_place *place)
 {
     takt_thread_v1 seen;
@@ -381,13 +418,12 @@ bool tkt_log_locate(const tkt_thread_log *log, tkt_log_place *place)
 size_t tkt_log_calls_under_way(uint32_t *out, size_t most)
 {
     size_t count = 0;
-    takt_thread_v1 seen;
     for (tkt_thread_log *log = tkt_log_first(); log && count < most; log = tkt_log_next(log)) {
         uint64_t was = tkt_busy_lock(&log->lock);
-        uint64_t call = log->thread && peek(log, &seen) ? seen.device_call : 0;
+        uint32_t call = call_under_way(log);
         tkt_busy_unlock(&log->lock, was);
-        if (call != 0 && call != UINT64_MAX)
-            out[count++] = (uint32_t)call;
+        if (call)
+            out[count++] = call;
     }
     return count;
 }

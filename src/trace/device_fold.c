@@ -55,6 +55,7 @@ struct tkt_device_fold {
     tkt_map launched;   /* site of a call -> tkt_launched_by() of its name + 1 */
     tkt_fold_losses losses;
     uint64_t displaced; /* launches that the ring forgot while their activities were missing */
+    bool (*is_late)(uint32_t correlation); /* NULL until the end */
 };
 
 takt_status tkt_device_fold_create(uint64_t position, uint32_t first_correlation, uint32_t filter,
@@ -128,13 +129,16 @@ bool tkt_device_fold_has_graphs(const tkt_device_fold *fold)
     return fold->has_graphs;
 }
 
-/* A call that a later call displaces from the ring stays counted as missing: its activities can no
- * longer be recognised, and arrive without a call. */
+/* A call that was under way may have been folded already. A call that a later one displaces from
+ * the ring stays counted as missing: its activities can no longer be recognised, and arrive without
+ * a call. */
 void tkt_device_fold_calls(tkt_device_fold *fold, uint32_t log, const tkt_folded_calls *calls)
 {
     for (size_t i = 0; i < calls->count; i++) {
         const tkt_folded_call *call = &calls->items[i];
-        if (!tkt_is_later_call(call->correlation, fold->first_correlation))
+        recent_call *place = &fold->recent[call->correlation % RECENT_CALLS];
+        if (!tkt_is_later_call(call->correlation, fold->first_correlation) ||
+            place->correlation == call->correlation)
             continue;
         if (call->correlation - fold->first_correlation > TKT_CALLS_BACK)
             fold->first_correlation = call->correlation - TKT_CALLS_BACK;
@@ -142,7 +146,6 @@ void tkt_device_fold_calls(tkt_device_fold *fold, uint32_t log, const tkt_folded
         fold->has_graphs |= (launched & TAKT_TIMING_GRAPH) != 0;
         uint8_t missing = tkt_must_launch(launched, fold->filter);
         count_missing(fold, missing, 1);
-        recent_call *place = &fold->recent[call->correlation % RECENT_CALLS];
         fold->displaced += place->missing == TKT_LAUNCHES_WORK;
         fold->losses.silent -= place->missing == TKT_LAUNCHES_PERHAPS;
         *place = (recent_call){call->correlation, log, call->node, missing,
@@ -161,6 +164,8 @@ static void add_work(tkt_device_fold *fold, const tkt_store *store, const work *
         return;
     }
     if (from->filter == 0) /* an entry of the store that says: this launch has no activity */
+        return;
+    if (!call && fold->is_late && fold->is_late(from->correlation))
         return;
     const tkt_device_sum_key key = {.log = call ? call->log : TKT_NO_LOG,
                                     .node = call ? call->node : 0,
@@ -243,6 +248,7 @@ static void add_graph(tkt_device_fold *fold, tkt_store *store, const tkt_graph_l
     const recent_call call = {.log = (uint32_t)(launch->owner >> 32) - 1,
                               .node = (uint32_t)launch->owner & INT32_MAX};
     const work whole = {.duration_ns = launch->whole.end - launch->whole.begin,
+                        .correlation = launch->whole.correlation,
                         .device = launch->whole.device,
                         .label = tkt_store_string(store, tkt_launch_label(text, launch)),
                         .filter = TAKT_TIMING_GRAPH};
@@ -440,9 +446,11 @@ uint64_t tkt_device_fold_update(tkt_device_fold *fold, tkt_store *store, uint32_
     return fold->position;
 }
 
-void tkt_device_fold_finish(tkt_device_fold *fold, tkt_store *store)
+void tkt_device_fold_finish(tkt_device_fold *fold, tkt_store *store,
+                            bool (*is_late)(uint32_t correlation))
 {
     tkt_mutex_lock(&store->lock);
+    fold->is_late = is_late;
     settle_bodies(fold, store, true);
     give_up_waiting(fold, store);
     find_owners(fold);

@@ -311,9 +311,11 @@ void tkt_device_fold_forget(tkt_device_fold *fold, uint32_t last_correlation, ui
  * store may release activities. Takes the store's lock. */
 uint64_t tkt_device_fold_update(tkt_device_fold *fold, tkt_store *store, uint32_t last_correlation);
 
-/* Adds up, without a path, the activities that still wait for their calls. Takes the store's
- * lock. */
-void tkt_device_fold_finish(tkt_device_fold *fold, tkt_store *store);
+/* Adds up, without a path, the activities that still wait for their calls, except those of late
+ * calls: these are not in the window though they have ids of it. NULL as `is_late`: there are none.
+ * Takes the store's lock. */
+void tkt_device_fold_finish(tkt_device_fold *fold, tkt_store *store,
+                            bool (*is_late)(uint32_t correlation));
 
 /* Launches and activities that are missing from the sums or have no path; see tkt_joined. */
 typedef struct tkt_fold_losses {

@@ -1,9 +1,11 @@
 /* Threads launch all sorts of work without pause, in scopes, and count it: kernels, copies, sets,
  * graphs that are made again and again, memory from pools, with events and waits between them. Does
- * Takt have each of them, in the scope that launched it? In one window as a trace, as a summary and
- * as a stream; and in cycles that follow one another, while a thread steps: between two of them
+ * Takt have each of them, in the scope that launched it? As a trace, as a summary and as a stream,
+ * each in one window and in cycles that follow one another, while a thread steps: between two cycles
  * launches belong to neither, but none may be in a wrong scope. */
 #include "gpu.cuh"
+
+#include <glob.h>
 
 #include <atomic>
 #include <map>
@@ -195,15 +197,22 @@ void on_trace(const takt_trace *trace, void *user)
     count(trace);
 }
 
-/* A stream gives the program no spans, so its file is read back. */
-void count_file(const char *path)
+/* A stream gives the program no spans, so its files are read back. */
+void count_files(const std::string &folder)
 {
-    takt_trace *trace = nullptr;
-    EXPECT(takt_trace_open(path, &trace, nullptr) == TAKT_OK, "%s", path);
-    if (trace)
-        count(trace);
-    takt_trace_release(trace);
-    std::remove(path);
+    glob_t files;
+    EXPECT(glob((folder + "/*").c_str(), 0, nullptr, &files) == 0, "no file in %s", folder.c_str());
+    for (size_t i = 0; i < files.gl_pathc; i++) {
+        takt_trace *trace = nullptr;
+        EXPECT(takt_trace_open(files.gl_pathv[i], &trace, nullptr) == TAKT_OK, "%s",
+               files.gl_pathv[i]);
+        if (trace)
+            count(trace);
+        takt_trace_release(trace);
+        std::remove(files.gl_pathv[i]);
+    }
+    globfree(&files);
+    rmdir(folder.c_str());
 }
 
 void compare(const char *mode, bool are_cycles)
@@ -230,7 +239,8 @@ void compare(const char *mode, bool are_cycles)
 
 int count_all(const std::string &mode)
 {
-    const bool are_cycles = mode == "cycles", is_stream = mode == "stream";
+    const auto has = [&](const char *word) { return mode.find(word) != std::string::npos; };
+    const bool are_cycles = has("cycles"), is_stream = has("stream");
     const unsigned threads = mode == "trace-1" ? 1 : mode == "trace-16" ? 16 : 4;
     const double seconds = is_quick() ? 0.2 : 3;
     char folder[] = "/tmp/takt-counts-XXXXXX";
@@ -239,7 +249,7 @@ int count_all(const std::string &mode)
     options.name = "counts";
     options.max_memory_bytes = size_t(1) << 30;
     options.schedule.active = are_cycles ? 5 : 0;
-    options.mode = mode == "summary" ? TAKT_MODE_SUMMARY : TAKT_MODE_TRACE;
+    options.mode = has("summary") ? TAKT_MODE_SUMMARY : TAKT_MODE_TRACE;
     options.stream = is_stream;
     options.directory = is_stream ? mkdtemp(folder) : nullptr;
     options.on_trace = is_stream ? nullptr : on_trace;
@@ -257,10 +267,8 @@ int count_all(const std::string &mode)
         worker.join();
     EXPECT(takt_profiler_stop(profiler) == TAKT_OK, "no stop");
     takt_profiler_destroy(profiler);
-    if (is_stream) {
-        count_file((std::string(folder) + "/counts.0.pftrace").c_str());
-        rmdir(folder);
-    }
+    if (is_stream)
+        count_files(folder);
     compare(mode.c_str(), are_cycles);
     return finish();
 }
@@ -270,7 +278,8 @@ int count_all(const std::string &mode)
 int main(int argc, char **argv)
 {
     if (argc < 2)
-        return run_modes(argv[0], {"trace-1", "trace-4", "trace-16", "summary", "stream", "cycles"},
+        return run_modes(argv[0], {"trace-1", "trace-4", "trace-16", "summary", "stream", "cycles", "summary-cycles",
+                          "stream-cycles"},
                          60);
     need_device();
     return count_all(argv[1]);

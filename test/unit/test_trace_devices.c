@@ -681,6 +681,13 @@ static void bring_calls(tkt_device_fold *sums)
     }
 }
 
+static uint32_t late_call;
+
+static bool is_late(uint32_t correlation)
+{
+    return late_call && correlation == late_call;
+}
+
 static takt_trace *seal_folds(world *w, tkt_device_fold *sums)
 {
     tkt_fold folds[64] = {{0}};
@@ -693,7 +700,7 @@ static takt_trace *seal_folds(world *w, tkt_device_fold *sums)
         TKT_ARRAY_FREE(&calls);
     }
     tkt_device_fold_update(sums, &w->store, w->join.last_correlation);
-    tkt_device_fold_finish(sums, &w->store);
+    tkt_device_fold_finish(sums, &w->store, is_late);
     w->window.with_spans = false;
     w->window.with_fold = true;
     w->window.folds = folds;
@@ -769,6 +776,63 @@ TEST(what_comes_early_waits)
     check_node_activities(trace);
     assert_int_equal(tkt_device_fold_losses(sums).unattributed, 1);
     assert_int_equal(tkt_device_fold_losses(sums).no_memory, 0);
+    end_folds(&w, sums, trace);
+}
+
+/* Of the calls that had not returned when the window ended, one began before the end and one after
+ * it, with an id of the window. A third one is not known. */
+TEST(calls_may_be_under_way_at_the_end)
+{
+    world w;
+    tkt_device_fold *sums;
+    begin(&w, TKT_FOLD);
+    assert_int_equal(tkt_device_fold_create(0, 0, TAKT_TIMING_ALL, &sums), TAKT_OK);
+    takt_begin("a");
+    call(launch, 1, 5, 0);
+    takt_begin("b");
+    takt_thread_hot_v1.device_call = UINT64_C(3) << 32 | 2;
+    end(&w, 4);
+    late_call = 3;
+    for (uint32_t i = 1; i <= 4; i++) {
+        char label[16];
+        snprintf(label, sizeof label, "kernel %u", i);
+        add(&w, label, TAKT_TIMING_KERNEL, i, 0, 7, 5, 5 + 10 * i);
+    }
+    takt_trace *trace = seal_folds(&w, sums);
+    takt_thread_hot_v1.device_call = 0;
+    late_call = 0;
+    takt_end();
+    takt_end();
+    memset(truth, 0, sizeof truth);
+    truth[0][1] = (expected){1, 10};
+    truth[1][2] = (expected){1, 20};
+    truth[2][4] = (expected){1, 40};
+    check_node_activities(trace);
+    assert_int_equal(tkt_device_fold_losses(sums).unattributed, 1);
+    assert_int_equal(tkt_device_fold_losses(sums).missing, 0);
+    end_folds(&w, sums, trace);
+}
+
+/* A call's record is folded before the thread says that the call is over. */
+TEST(a_call_that_was_folded_may_still_be_under_way)
+{
+    world w;
+    tkt_device_fold *sums;
+    begin(&w, TKT_FOLD);
+    assert_int_equal(tkt_device_fold_create(0, 0, TAKT_TIMING_ALL, &sums), TAKT_OK);
+    takt_begin("a");
+    call(launch, 1, 5, 0);
+    bring_calls(sums);
+    takt_thread_hot_v1.device_call = UINT64_C(3) << 32 | 1;
+    end(&w, 1);
+    takt_trace *trace = seal_folds(&w, sums);
+    takt_thread_hot_v1.device_call = 0;
+    takt_end();
+    assert_int_equal(tkt_device_fold_losses(sums).missing, 1);
+    add(&w, "kernel 1", TAKT_TIMING_KERNEL, 1, 0, 7, 5, 15);
+    tkt_device_fold_update(sums, &w.store, 1);
+    assert_int_equal(tkt_device_fold_losses(sums).missing, 0);
+    assert_int_equal(tkt_device_fold_losses(sums).unattributed, 0);
     end_folds(&w, sums, trace);
 }
 
