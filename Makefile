@@ -224,7 +224,7 @@ $(B)/obj/src/cli/tables/sqlite.o: $(wildcard src/cli/tables/*.sql)
 hot := $(filter-out $(patsubst %,src/record/%.c,addresses control fold_named log_read mapping \
         pool), \
     $(wildcard src/record/*.c)) $(patsubst %,src/%.c, \
-    $(addprefix base/,clock containers histogram text writer) \
+    $(addprefix base/,clock containers histogram text unwind writer) \
     $(addprefix cuda/,callback decode decode_names decode_other store) \
     $(addprefix trace/,devices model_finish model_fold nest order read_common seal) \
     $(addprefix export/,chrome_event chrome_span perfetto_device perfetto_event) \

@@ -110,7 +110,7 @@ uint32_t tkt_unwind(const void *caller, tkt_return *out, uint32_t most);
 /* True if the return addresses are still at the places where they were found. With the same caller
  * and the same stack pointer, the stack is then the same: the place that a function returns to
  * determines where its caller's frame ends, so each address determines where the next one is. False
- * if a place is not between `from`, above NULL, and `until`: other memory may be gone. */
-bool tkt_unwind_is_same(const tkt_return *returns, uint32_t count, uintptr_t from, uintptr_t until);
+ * if a place is unknown. The others must still be memory. */
+bool tkt_unwind_is_same(const tkt_return *returns, uint32_t count);
 
 #endif

@@ -132,10 +132,10 @@ uint32_t tkt_unwind(const void *caller, tkt_return *out, uint32_t most)
     return w.count;
 }
 
-bool tkt_unwind_is_same(const tkt_return *returns, uint32_t count, uintptr_t from, uintptr_t until)
+bool tkt_unwind_is_same(const tkt_return *returns, uint32_t count)
 {
     for (uint32_t i = 0; i < count; i++)
-        if ((uintptr_t)returns[i].slot - from >= until - from || !holds(&returns[i]))
+        if (!returns[i].slot || !holds(&returns[i]))
             return false;
     return true;
 }

@@ -161,8 +161,10 @@ bool tkt_store_add(tkt_store *store, const tkt_stored_activity *activity)
     tkt_stored_activity *added = &chunk->items[chunk->count];
     *added = *activity;
     added->correlation = tkt_alias_outer(activity->correlation);
-    store->has_nodes |= activity->graph != 0;
-    store->bodies += tkt_is_body(activity);
+    if (TAKT_UNLIKELY(activity->graph)) {
+        store->has_nodes = true;
+        store->bodies += tkt_is_body(activity);
+    }
     __atomic_signal_fence(__ATOMIC_RELEASE); /* in a crash-safe file, the count makes the activity
                                               * valid */
     chunk->count++;

@@ -16,7 +16,7 @@
 
 /* exit() may be called while another thread steps: then only one of the two may enter. Inside
  * on_trace the same thread may enter again. */
-static bool take(takt_profiler *profiler, uintptr_t *before)
+static inline bool take(takt_profiler *profiler, uintptr_t *before)
 {
     uintptr_t me = (uintptr_t)&takt_thread_hot_v1;
     *before = 0;
@@ -27,7 +27,7 @@ static bool take(takt_profiler *profiler, uintptr_t *before)
 }
 
 /* False in a signal handler that interrupted Takt, too. */
-static bool enter(takt_profiler *profiler, uintptr_t *before)
+static inline bool enter(takt_profiler *profiler, uintptr_t *before)
 {
     return !tkt_thread_is_interrupted() && take(profiler, before);
 }

@@ -22,6 +22,7 @@ typedef struct memory {
     uintptr_t frame; /* of tkt_stack_here(): stands for the stack pointer */
     uint32_t number;
     uint32_t count;
+    uintptr_t lowest, highest; /* of the places of its return addresses */
     tkt_return returns[TKT_STACK_FRAMES];
 } memory;
 
@@ -147,20 +148,34 @@ static uintptr_t end_of_stack(const struct tkt_stack_memory *known, uintptr_t fr
     return is_own ? known->end : (frame | (LEAST_PAGE - 1)) + 1;
 }
 
+static bool is_same(const tkt_thread_log *log, const memory *seen, const void *caller,
+                    uintptr_t frame)
+{
+    return seen->caller == caller && seen->frame == frame && seen->number != 0 &&
+           seen->lowest >= frame && seen->highest < end_of_stack(log->stacks, frame) &&
+           tkt_unwind_is_same(seen->returns, seen->count);
+}
+
+static void walk(memory *seen, const void *caller, uintptr_t frame)
+{
+    *seen = (memory){.caller = caller, .frame = frame, .lowest = UINTPTR_MAX};
+    seen->count = tkt_unwind(caller, seen->returns, TKT_STACK_FRAMES);
+    for (uint32_t i = 0; i < seen->count; i++) {
+        uintptr_t at = (uintptr_t)seen->returns[i].slot;
+        seen->lowest = at < seen->lowest ? at : seen->lowest;
+        seen->highest = at > seen->highest ? at : seen->highest;
+    }
+    seen->number = seen->count ? find_or_add(seen) : 0;
+}
+
 __attribute__((noinline)) uint32_t tkt_stack_here(tkt_thread_log *log, const void *caller)
 {
     if (!caller || !tkt_record_has(TKT_STACKS) || !tkt_record_has(TKT_KEEP))
         return 0;
     uintptr_t frame = (uintptr_t)__builtin_frame_address(0);
     memory *seen = memory_for(log, caller, frame);
-    bool is_same =
-        seen && seen->caller == caller && seen->frame == frame && seen->number != 0 &&
-        tkt_unwind_is_same(seen->returns, seen->count, frame, end_of_stack(log->stacks, frame));
-    if (seen && !is_same) {
-        *seen = (memory){.caller = caller, .frame = frame};
-        seen->count = tkt_unwind(caller, seen->returns, TKT_STACK_FRAMES);
-        seen->number = seen->count ? find_or_add(seen) : 0;
-    }
+    if (seen && !is_same(log, seen, caller, frame))
+        walk(seen, caller, frame);
     if (!seen || seen->number == 0)
         tkt_log_lose(log, TAKT_LOSS_NO_STACK);
     return seen ? seen->number : 0;

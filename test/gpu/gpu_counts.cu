@@ -183,6 +183,7 @@ void count(const takt_trace *trace)
     for (size_t i = 0; takt_trace_sum(trace, i, &sum) == TAKT_OK; i++) {
         std::string name = sum.filter == TAKT_TIMING_MEMCPY   ? "memcpy"
                            : sum.filter == TAKT_TIMING_MEMSET ? "memset"
+                           : sum.filter == TAKT_TIMING_GRAPH  ? "graph"
                                                               : sum.name;
         found[scope_of(trace, sum.node) + ": " + name] += static_cast<long>(sum.durations.count);
     }
@@ -213,6 +214,14 @@ void count_files(const std::string &folder)
     }
     globfree(&files);
     rmdir(folder.c_str());
+}
+
+/* Each launch of a graph is one activity. */
+void expect_whole_graphs()
+{
+    launched["graph: graph"] = launched["graph: memset"];
+    launched.erase("graph: memset");
+    launched.erase("graph: kernel in_graph");
 }
 
 void compare(const char *mode, bool are_cycles)
@@ -249,7 +258,10 @@ int count_all(const std::string &mode)
     options.name = "counts";
     options.max_memory_bytes = size_t(1) << 30;
     options.schedule.active = are_cycles ? 5 : 0;
-    options.mode = has("summary") ? TAKT_MODE_SUMMARY : TAKT_MODE_TRACE;
+    options.mode = has("summary") ? TAKT_MODE_SUMMARY
+                   : has("both")  ? TAKT_MODE_BOTH
+                                  : TAKT_MODE_TRACE;
+    options.graph = has("whole") ? TAKT_GRAPH_LAUNCH : TAKT_GRAPH_NODE;
     options.stream = is_stream;
     options.directory = is_stream ? mkdtemp(folder) : nullptr;
     options.on_trace = is_stream ? nullptr : on_trace;
@@ -269,6 +281,8 @@ int count_all(const std::string &mode)
     takt_profiler_destroy(profiler);
     if (is_stream)
         count_files(folder);
+    if (options.graph == TAKT_GRAPH_LAUNCH)
+        expect_whole_graphs();
     compare(mode.c_str(), are_cycles);
     return finish();
 }
@@ -278,8 +292,10 @@ int count_all(const std::string &mode)
 int main(int argc, char **argv)
 {
     if (argc < 2)
-        return run_modes(argv[0], {"trace-1", "trace-4", "trace-16", "summary", "stream", "cycles", "summary-cycles",
-                          "stream-cycles"},
+        return run_modes(argv[0],
+                         {"trace-1", "trace-4", "trace-16", "summary", "stream", "cycles",
+                          "summary-cycles", "stream-cycles", "both-cycles", "whole-cycles",
+                          "whole-summary-cycles"},
                          60);
     need_device();
     return count_all(argv[1]);

@@ -170,7 +170,7 @@ __attribute__((noinline)) static void walk_or_compare(walked *at)
 {
     if (at->count == 0)
         at->count = tkt_unwind(__builtin_return_address(0), at->returns, 128);
-    at->is_same = tkt_unwind_is_same(at->returns, at->count, 1, UINTPTR_MAX);
+    at->is_same = tkt_unwind_is_same(at->returns, at->count);
 }
 
 __attribute__((noinline)) static void walk_left(walked *at)
