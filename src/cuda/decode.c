@@ -47,9 +47,9 @@ static void judge_times(tkt_decoder *d, tkt_stored_activity *activity)
         tkt_stored_lose(activity, TAKT_LOSS_BAD_TIME);
 }
 
-bool tkt_decode_is_device(tkt_decoder *d, uint32_t ordinal)
+bool tkt_decode_is_new_device(tkt_decoder *d, uint32_t ordinal)
 {
-    if (ordinal < d->store->devices.count || tkt_store_device(d->store, ordinal))
+    if (tkt_store_device(d->store, ordinal))
         return true;
     if (ordinal < TKT_STORE_DEVICES)
         d->store->losses.store_full++;

@@ -58,8 +58,14 @@ static inline bool tkt_is_period(const tkt_decoder *d, uint64_t begin, uint64_t 
     return end >= begin && begin >= d->earliest && end <= d->latest;
 }
 
+/* The general case of the next one. */
+bool tkt_decode_is_new_device(tkt_decoder *d, uint32_t ordinal);
+
 /* True if the store knows this device, or has room for it; otherwise the record counts as lost. */
-bool tkt_decode_is_device(tkt_decoder *d, uint32_t ordinal);
+static inline bool tkt_decode_is_device(tkt_decoder *d, uint32_t ordinal)
+{
+    return ordinal < d->store->devices.count || tkt_decode_is_new_device(d, ordinal);
+}
 
 /* ---- decode_names.c: the name of a kernel, of a kind of copy, and of sets. NULL without room.
  * ---- */
