@@ -2,6 +2,8 @@
  * numbers of streams. */
 #include "export/devices.h"
 
+#include "trace/order.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -34,7 +36,8 @@ uint64_t tkt_earliest_ns(const takt_trace *trace)
     uint64_t first_ns = trace->facts.begin_ns;
     for (size_t i = 0; i < trace->tracks.count; i++)
         FIND_EARLIER(trace->tracks.items[i].spans, 0, begin_ns);
-    for (size_t i = 0; i < trace->activities.count; i++)
+    size_t activities = tkt_device_activity_count(trace); /* those of the host are in their spans */
+    for (size_t i = 0; i < activities; i++)
         FIND_EARLIER(trace->activities, i, begin_ns);
     FIND_EARLIER(trace->steps, 0, begin_ns);
     FIND_EARLIER(trace->marks, 0, time_ns);
