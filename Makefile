@@ -232,7 +232,7 @@ hot := $(filter-out $(patsubst %,src/record/%.c,addresses control fold_named log
 rare := $(filter-out $(hot), \
     $(wildcard $(patsubst %,src/%/*.c,base config cuda nvtx profiler record report)) \
     $(wildcard src/summary/advice*.c src/export/xplane*.c) $(patsubst %,src/%.c, \
-    $(addprefix trace/,arrivals bodies graphs lanes lane_kernels model perfetto phases public \
+    $(addprefix trace/,arrivals bodies device_memory graphs lanes lane_kernels model perfetto phases public \
         public_events read_facts read_fold read_phases read_run recover recover_log recover_parts resolve run \
         seal_fold skew) \
     $(addprefix export/,chrome_head chrome_phases export folded perfetto_facts perfetto_names \

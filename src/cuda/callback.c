@@ -8,10 +8,7 @@
  * ENTER and EXIT; a call remembered from before a switch does not count.
  *
  * An inner call may have a correlation id of its own, and activities may carry it. The id is then
- * noted as an alias of the outermost call's (collector.h).
- *
- * Names decide which callback ids matter. Between releases the numbers only grow; names also show
- * which variants belong to one function. */
+ * noted as an alias of the outermost call's (collector.h). */
 #include "cuda/collector.h"
 
 #include "cuda/timers.h"
@@ -26,29 +23,9 @@
 #include <stdbool.h>
 #include <string.h>
 
-#define MAX_IDS     1536u /* in one domain; 13.0 has 807 */
-#define MAX_MISSING 64u   /* after so many ids without a name in a row, the domain ends */
-#define NAME_BYTES  64u
-#define UNREPORTED  1u    /* stored instead of the begin time while reports are paused */
-#define RESET_MS    1000u /* longest wait for the activities of a context to be destroyed */
+#define UNREPORTED 1u    /* stored instead of the begin time while reports are paused */
+#define RESET_MS   1000u /* longest wait for the activities of a context to be destroyed */
 
-/* The kind of a call. It is stored in the byte before the call's name. */
-typedef enum call_class {
-    CLASS_NONE,
-    CLASS_WORK,  /* launches, copies, sets, allocates, frees, waits, records an event */
-    CLASS_GRAPH, /* launches a graph; otherwise like CLASS_WORK */
-    CLASS_END,   /* destroys a context; also recorded like CLASS_WORK */
-    CLASS_CAPTURE_BEGIN,
-    CLASS_CAPTURE_END,
-    CLASS_MARK /* Takt's own call, made for its correlation id */
-} call_class;
-
-typedef struct api_domain {
-    const char **names; /* by id; NULL: not needed */
-    uint32_t count;
-} api_domain;
-
-static api_domain domains[TKT_DOMAIN_RUNTIME + 1];
 static _Atomic(void (*)(const tkt_cuda_call *)) call_hook;
 static _Atomic(uint64_t) last_call;
 static _Atomic(bool) is_paused;          /* only remember ids */
@@ -96,6 +73,11 @@ bool tkt_cuda_is_late(uint32_t correlation)
 void tkt_callback_pause(bool pause)
 {
     atomic_store_explicit(&is_paused, pause, memory_order_relaxed);
+}
+
+void tkt_callback_void_calls(void)
+{
+    atomic_fetch_add_explicit(&switches, 1, memory_order_relaxed);
 }
 
 uint32_t tkt_cuda_launched_graphs(void)
@@ -176,11 +158,6 @@ static void *stream_of(const char *name, bool is_driver, const void *parameters)
     return stream;
 }
 
-static bool is_recorded(const char *name)
-{
-    return name[-1] == CLASS_WORK || name[-1] == CLASS_GRAPH || name[-1] == CLASS_END;
-}
-
 /* True if the call has ended a capture: also one that was invalid. */
 static bool has_ended_capture(int32_t result)
 {
@@ -195,10 +172,10 @@ static __attribute__((noinline)) void on_exit_of(const char *name, bool is_drive
                                                  const tkt_callback_data *data, const void *caller)
 {
     int32_t result = data->result ? *(const int32_t *)data->result : 0;
-    if (name[-1] == CLASS_CAPTURE_END ? has_ended_capture(result)
-                                      : name[-1] == CLASS_CAPTURE_BEGIN && result != 0)
+    if (name[-1] == TKT_CLASS_CAPTURE_END ? has_ended_capture(result)
+                                          : name[-1] == TKT_CLASS_CAPTURE_BEGIN && result != 0)
         tkt_capture_end();
-    if (!is_recorded(name) || *data->correlation_data == UNREPORTED)
+    if (!tkt_call_is_recorded(name) || *data->correlation_data == UNREPORTED)
         return;
     bool is_capturing = tkt_capture_count() > 0;
     if (!is_capturing && result == 0 && tkt_capture_is_doubtful())
@@ -223,11 +200,6 @@ static __attribute__((noinline)) void note_inner(uint32_t correlation, uint32_t 
     remember_correlation(correlation);
 }
 
-static const char *name_of(int domain, uint32_t id)
-{
-    return id < domains[domain].count ? domains[domain].names[id] : NULL;
-}
-
 /* All functions that launch a graph have it as their first parameter. */
 static void note_graph(const tkt_callback_data *data)
 {
@@ -243,11 +215,11 @@ static void note_graph(const tkt_callback_data *data)
 
 static __attribute__((noinline)) void prepare(const char *name, const tkt_callback_data *data)
 {
-    if (name[-1] == CLASS_CAPTURE_BEGIN)
+    if (name[-1] == TKT_CLASS_CAPTURE_BEGIN)
         tkt_capture_begin();
-    else if (name[-1] == CLASS_GRAPH)
+    else if (name[-1] == TKT_CLASS_GRAPH)
         note_graph(data);
-    else if (name[-1] == CLASS_END)
+    else if (name[-1] == TKT_CLASS_END)
         tkt_cuda_settle(&(tkt_settling){.synchronize = true, .timeout_ms = RESET_MS});
 }
 
@@ -258,9 +230,9 @@ static __attribute__((noinline)) void on_enter(int domain, uint32_t id,
         *data->correlation_data = 0;
         return;
     }
-    const char *name = name_of(domain, id);
+    const char *name = tkt_callback_name_of(domain, id);
     bool is_inner = (uint32_t)*inside == data->correlation; /* of a call from before the switch */
-    if (name && name[-1] != CLASS_WORK && (!is_inner || name[-1] == CLASS_GRAPH))
+    if (name && name[-1] != TKT_CLASS_WORK && (!is_inner || name[-1] == TKT_CLASS_GRAPH))
         prepare(name, data);
     remember_correlation(data->correlation); /* now, since the call may return after the window's
                                               * end */
@@ -286,7 +258,7 @@ static void on_api(int domain, uint32_t id, const tkt_callback_data *data, const
         if ((uint32_t)within != data->correlation)
             note_inner(data->correlation, (uint32_t)within);
     } else if ((uint32_t)within == data->correlation && *data->correlation_data != 0) {
-        const char *name = name_of(domain, id);
+        const char *name = tkt_callback_name_of(domain, id);
         if (name)
             on_exit_of(name, domain == TKT_DOMAIN_DRIVER, data, caller);
         *inside = 0;
@@ -315,169 +287,6 @@ void tkt_callback(void *user, int domain, uint32_t id, const void *data)
         on_api(domain, id, data, __builtin_return_address(0));
     else if (domain == TKT_DOMAIN_RESOURCE)
         on_resource(id, data);
-}
-
-/* Returns the size without "_ptsz", "_ptds" or "_v" and digits at the end; 0 if it ends in none of
- * them. */
-static size_t without_suffix(const char *symbol, size_t size)
-{
-    if (size > 5 &&
-        (memcmp(symbol + size - 5, "_ptsz", 5) == 0 || memcmp(symbol + size - 5, "_ptds", 5) == 0))
-        return size - 5;
-    size_t end = size;
-    while (end > 0 && symbol[end - 1] >= '0' && symbol[end - 1] <= '9')
-        end--;
-    return end < size && end > 2 && memcmp(symbol + end - 2, "_v", 2) == 0 ? end - 2 : 0;
-}
-
-void tkt_callback_name(char *out, size_t size, const char *symbol)
-{
-    symbol += strncmp(symbol, "__", 2) == 0 ? 2 : 0;
-    size_t length = strlen(symbol), shorter;
-    while ((shorter = without_suffix(symbol, length)) != 0)
-        length = shorter;
-    if (length >= size)
-        length = size - 1;
-    memcpy(out, symbol, length);
-    out[length] = 0;
-}
-
-/* Prefixes come after "cuda" or "cu". */
-static call_class class_of(const char *name)
-{
-    static const struct {
-        char prefix[24];
-        uint8_t of;
-    } classes[] = {
-        {"LaunchHostFunc", CLASS_NONE},
-        {"Launch", CLASS_WORK},
-        {"GraphLaunch", CLASS_GRAPH},
-        {"Memcpy", CLASS_WORK},
-        {"Memset", CLASS_WORK},
-        {"Malloc", CLASS_WORK},
-        {"Free", CLASS_WORK},
-        {"HostAlloc", CLASS_WORK},
-        {"MemAlloc", CLASS_WORK},
-        {"MemFree", CLASS_WORK},
-        {"MemHostAlloc", CLASS_WORK},
-        {"DeviceReset", CLASS_END},
-        {"DevicePrimaryCtxReset", CLASS_END},
-        {"CtxDestroy", CLASS_END},
-        {"DeviceSynchronize", CLASS_WORK},
-        {"ThreadSynchronize", CLASS_WORK},
-        {"CtxSynchronize", CLASS_WORK},
-        {"StreamSynchronize", CLASS_WORK},
-        {"EventSynchronize", CLASS_WORK},
-        {"EventRecord", CLASS_WORK},
-        {"StreamWaitEvent", CLASS_WORK},
-        {"ModuleLoad", CLASS_WORK},
-        {"LibraryLoad", CLASS_WORK},
-        {"LinkAdd", CLASS_WORK},
-        {"LinkComplete", CLASS_WORK},
-        {"StreamBeginCapture", CLASS_CAPTURE_BEGIN},
-        {"StreamBeginRecapture", CLASS_CAPTURE_BEGIN},
-        {"StreamEndCapture", CLASS_CAPTURE_END},
-        {"DriverGetVersion", CLASS_MARK},
-    };
-    name += strncmp(name, "cuda", 4) == 0 ? 4 : 2;
-    for (size_t i = 0; i < sizeof classes / sizeof *classes; i++)
-        if (strncmp(name, classes[i].prefix, strlen(classes[i].prefix)) == 0)
-            return classes[i].of;
-    return CLASS_NONE;
-}
-
-/* Collects a domain's names, which stay for ever because spans refer to them. Variants with the
- * same name share one string, and so one call site. Returns the first failure. */
-static int collect_names(const tkt_cupti *cupti, int domain, tkt_strtab *strings)
-{
-    const char **names = domains[domain].names = tkt_alloc_zeroed(MAX_IDS * sizeof *names);
-    uint32_t missing = 0;
-    int first = names ? TKT_CUPTI_SUCCESS : TKT_CUPTI_OUT_OF_MEMORY;
-    for (uint32_t id = 1; names && id < MAX_IDS && missing < MAX_MISSING; id++) {
-        const char *symbol = NULL;
-        int result = cupti->callback_name(domain, id, &symbol);
-        first = first ? first : result;
-        missing++;
-        if (result != TKT_CUPTI_SUCCESS || !symbol)
-            continue;
-        missing = 0;
-        char name[1 + NAME_BYTES];
-        tkt_callback_name(name + 1, NAME_BYTES, symbol);
-        name[0] = (char)class_of(name + 1);
-        if (name[0] == CLASS_NONE)
-            continue;
-        uint32_t string = tkt_strtab_intern_text(strings, name);
-        if (string == TKT_STRTAB_FULL)
-            return TKT_CUPTI_OUT_OF_MEMORY;
-        names[id] = tkt_strtab_text(strings, string) + 1;
-        domains[domain].count = id + 1;
-    }
-    return first;
-}
-
-/* Every id behind a domain's last one fails, so only a complete lack of names counts as a
- * failure. Cold: the file is compiled for speed, but this for size. */
-__attribute__((cold)) int tkt_callback_setup(const tkt_cupti *cupti)
-{
-    static tkt_strtab strings;
-    int result = TKT_CUPTI_OUT_OF_MEMORY;
-    if (domains[TKT_DOMAIN_RUNTIME].names)
-        return TKT_CUPTI_SUCCESS;
-    if (tkt_strtab_init(&strings) != TAKT_OK)
-        return result;
-    for (int domain = TKT_DOMAIN_DRIVER; domain <= TKT_DOMAIN_RUNTIME; domain++) {
-        result = collect_names(cupti, domain, &strings);
-        if (result == TKT_CUPTI_OUT_OF_MEMORY)
-            return result;
-    }
-    return domains[TKT_DOMAIN_DRIVER].count + domains[TKT_DOMAIN_RUNTIME].count == 0
-               ? result
-               : TKT_CUPTI_SUCCESS;
-}
-
-/* Enables or disables callbacks, continuing after a failure; returns the first failure. */
-static int enable(const tkt_cupti *cupti, bool is_on, bool is_work, bool *is_any)
-{
-    *is_any = false;
-    int first = TKT_CUPTI_SUCCESS;
-    for (int domain = TKT_DOMAIN_DRIVER; domain <= TKT_DOMAIN_RUNTIME; domain++) {
-        for (uint32_t id = 0; id < domains[domain].count; id++) {
-            const char *name = domains[domain].names[id];
-            if (!name || is_recorded(name) != is_work)
-                continue;
-            int result = cupti->enable_callback(is_on, cupti->subscriber, domain, id);
-            first = first ? first : result;
-            *is_any |= result == TKT_CUPTI_SUCCESS;
-        }
-    }
-    return first;
-}
-
-static void void_open_calls(void)
-{
-    atomic_fetch_add_explicit(&switches, 1, memory_order_relaxed);
-}
-
-/* Callbacks for captures stay enabled. A call whose EXIT is lost would hide them as inner calls,
- * hence the second void_open_calls(). */
-int tkt_callback_switch_calls(const tkt_cupti *cupti, bool is_on, bool *is_any)
-{
-    void_open_calls();
-    int result = enable(cupti, is_on, true, is_any);
-    if (!is_on)
-        void_open_calls();
-    return result;
-}
-
-int tkt_callback_watch(const tkt_cupti *cupti)
-{
-    static const uint8_t events[] = {TKT_CONTEXT_CREATED, TKT_CONTEXT_DESTROY_STARTING,
-                                     TKT_CU_INIT_FINISHED};
-    bool is_any;
-    int first = enable(cupti, true, false, &is_any);
-    for (size_t i = 0; i < sizeof events && first == TKT_CUPTI_SUCCESS; i++)
-        first = cupti->enable_callback(1, cupti->subscriber, TKT_DOMAIN_RESOURCE, events[i]);
-    return first;
 }
 
 /* ======== Ids of inner calls ======== */

@@ -142,6 +142,34 @@ void tkt_buffers_forget(void);
 /* The callback to subscribe with. */
 void tkt_callback(void *user, int domain, uint32_t id, const void *data);
 
+/* The kind of a call. It is stored in the byte before the call's name. */
+typedef enum tkt_call_class {
+    TKT_CLASS_NONE,
+    TKT_CLASS_WORK,  /* launches, copies, sets, allocates, frees, waits, records an event */
+    TKT_CLASS_GRAPH, /* launches a graph; otherwise like TKT_CLASS_WORK */
+    TKT_CLASS_END,   /* destroys a context; also recorded like TKT_CLASS_WORK */
+    TKT_CLASS_CAPTURE_BEGIN,
+    TKT_CLASS_CAPTURE_END,
+    TKT_CLASS_MARK /* Takt's own call, made for its correlation id */
+} tkt_call_class;
+
+typedef struct tkt_api_domain {
+    const char **names; /* by id; NULL: not needed */
+    uint32_t     count;
+} tkt_api_domain;
+
+extern tkt_api_domain tkt_api_domains[TKT_DOMAIN_RUNTIME + 1];
+
+static inline const char *tkt_callback_name_of(int domain, uint32_t id)
+{
+    return id < tkt_api_domains[domain].count ? tkt_api_domains[domain].names[id] : NULL;
+}
+
+static inline bool tkt_call_is_recorded(const char *name)
+{
+    return name[-1] == TKT_CLASS_WORK || name[-1] == TKT_CLASS_GRAPH || name[-1] == TKT_CLASS_END;
+}
+
 /* Asks CUPTI for the names of all its callbacks and keeps the relevant ones. Call once, before
  * subscribing. Returns a CUptiResult: fails without memory, or if CUPTI names no callback at
  * all. */
@@ -152,6 +180,9 @@ int tkt_callback_setup(const tkt_cupti *cupti);
  * to true if CUPTI switched at least one. Both return the first failure, a CUptiResult. */
 int tkt_callback_watch(const tkt_cupti *cupti);
 int tkt_callback_switch_calls(const tkt_cupti *cupti, bool is_on, bool *is_any);
+
+/* Calls that are under way are not reported: their EXIT may be lost. */
+void tkt_callback_void_calls(void);
 
 /* While paused, calls are not reported; only their ids are remembered. For releases of CUPTI that
  * must not be switched off. Any thread. */

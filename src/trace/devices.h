@@ -274,6 +274,10 @@ void tkt_memory_totals_add(tkt_memory_totals *totals, uint64_t time_ns, int64_t 
  * their reports in another order: a free before the allocation that it overlapped. */
 void tkt_memory_raise_peak(takt_trace *trace);
 
+/* Sorts the memory events by time, and adds those of devices to the devices' totals.
+ * TAKT_NO_MEMORY. */
+takt_status tkt_device_memory_fill(takt_trace *trace);
+
 /* Adds a memory event to the device's totals and its pool_bytes. */
 void tkt_device_memory_add(tkt_device_memory *memory, const tkt_memory_event *event);
 
