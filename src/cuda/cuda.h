@@ -18,8 +18,9 @@
 typedef struct tkt_settling {
     bool     synchronize; /* wait for launched work; otherwise flush once */
     bool     must_force;  /* after the timeout discard unfinished records, whoever they belong to */
-    bool wants_rest;      /* records of memory, too: nobody knows how many there will be, so all of
-                           * CUPTI's buffers have to come back; half a second is enough for that */
+    bool wants_rest;      /* records of memory, bodies or nodes of graphs, too: nobody knows how many
+                           * there will be, so all of CUPTI's buffers have to come back; once no
+                           * device is at work, half a second is enough for that */
     uint32_t timeout_ms;  /* longest wait */
     /* True when no activity is missing any more. Called on this thread whenever records have
      * arrived. NULL: waits until the devices have done all work given to them so far. */

@@ -68,11 +68,11 @@ static bool look_around(const tkt_settling *how, uint64_t until_ns)
 }
 
 /* When no activity is missing: true if there is nothing else to wait for. As long as bodies come,
- * so may others. */
-static bool has_rest(const tkt_settling *how, progress *p, uint64_t now_ns)
+ * so may others, and a device at work may still finish nodes. */
+static bool has_rest(const tkt_settling *how, progress *p, uint64_t now_ns, bool is_busy)
 {
     uint64_t bodies = tkt_store_bodies();
-    if (!p->complete_ns || bodies != p->bodies)
+    if (!p->complete_ns || bodies != p->bodies || is_busy)
         p->complete_ns = now_ns;
     p->bodies = bodies;
     return !how->wants_rest || now_ns - p->complete_ns >= REST_NS;
@@ -95,7 +95,7 @@ static outcome wait_for_devices(const tkt_settling *how, uint64_t ticket)
             return GONE;
         tkt_collector_view view = tkt_collector_look(ticket);
         uint64_t now_ns = takt_now_ns(), next_ns = now_ns + pause_ms * UINT64_C(1000000);
-        if (view.is_settled || (is_complete(how) && has_rest(how, &p, now_ns)))
+        if (view.is_settled || (is_complete(how) && has_rest(how, &p, now_ns, view.is_busy)))
             return COMPLETE;
         if (view.is_broken)
             return BROKEN;

@@ -325,11 +325,14 @@ takt_status tkt_devices_settle(tkt_device_part *part, const tkt_join *join,
                               tkt_clock_ns(&join->fit, join->end_ticks));
     uint32_t launched = tkt_cuda_launched_graphs();
     bool awaits = how->synchronize && awaits_bodies(has_graphs, launched);
+    /* Nobody knows how many nodes a summary's launches have. */
+    bool lacks_nodes = has_graphs && !s.has_spans;
     s.arrivals.calls = how->calls;
     s.arrivals.call_count = how->call_count;
     out->is_settled = tkt_cuda_settle(&(tkt_settling){
         .synchronize = how->synchronize,
-        .wants_rest = awaits || (s.has_spans && has_call(trace, tkt_call_changes_memory)),
+        .wants_rest =
+            awaits || lacks_nodes || (s.has_spans && has_call(trace, tkt_call_changes_memory)),
         .timeout_ms = how->timeout_ms,
         /* Records that were given back do not tell what is missing. */
         .is_complete = tkt_window_was_released(how->window) ? NULL : has_all_arrived,

@@ -94,6 +94,28 @@ TEST(a_summary_of_one_kind_waits_for_nodes_in_flight)
     check(cuStreamDestroy_v2(stream));
 }
 
+/* The records of one launch lie in several buffers, of which the first come back earlier. */
+TEST(a_summary_has_all_nodes_of_its_last_launch)
+{
+    enum {
+        NODES = 40000,
+        LAUNCHES = 3
+    };
+    CUstream stream;
+    check(cuStreamCreate(&stream, 1));
+    CUgraphExec exec = make(stream, "one", "one", NODES - 1);
+    for (int i = 0; i < 3; i++) {
+        takt_profiler *profiler = start_profiler(
+            (takt_profiler_options){.mode = TAKT_MODE_SUMMARY, .background = TAKT_OFF});
+        for (int launch = 0; launch < LAUNCHES; launch++)
+            check(cuGraphLaunch(exec, stream));
+        stop_profiler(profiler);
+        assert_int_equal(count_of("kernel one"), LAUNCHES * NODES);
+    }
+    check(cuGraphExecDestroy(exec));
+    check(cuStreamDestroy_v2(stream));
+}
+
 TEST(a_graph_with_bodies_comes_after_plain_ones)
 {
     CUstream stream;
