@@ -253,7 +253,7 @@ static takt_status seal_settled(tkt_window *window, uint64_t begin_ticks, takt_t
     takt_status status = seal_and_settle(window, begin_ticks, &trace, end);
     uint64_t begin_ns = takt_now_ns();
     uint32_t pause_ms = 1;
-    while (status == TAKT_OK && end->has_strays && !window->devices.fold &&
+    while (status == TAKT_OK && end->has_strays &&
            takt_now_ns() - begin_ns < resealing_ns(window, end)) {
         tkt_thread_pause_ms(pause_ms);
         pause_ms = pause_ms < MOST_PAUSE_MS ? 2 * pause_ms : pause_ms;

@@ -254,12 +254,14 @@ static void fold_from(const tkt_window *window, uint64_t ticks)
     __atomic_store_n(&tkt_record_control.fold_from_ticks, ticks, __ATOMIC_RELAXED);
     __atomic_store_n(&tkt_record_control.fold_from_ns, tkt_clock_ns(&window->fit, ticks),
                      __ATOMIC_RELAXED);
+    /* release: pairs with the acquire in tkt_fold_begin_now() */
+    __atomic_store_n(&tkt_record_control.fold_until_ticks, 0, __ATOMIC_RELEASE);
 }
 
-/* Empties the trees before any thread folds. */
-static void prepare_fold(const tkt_window *window)
+/* Empties the trees before any thread folds. Until the window begins, threads fold nothing. */
+static void prepare_fold(void)
 {
-    fold_from(window, tkt_ticks());
+    __atomic_store_n(&tkt_record_control.fold_until_ticks, TKT_FOLD_NOTHING, __ATOMIC_RELAXED);
     for (tkt_thread_log *log = tkt_log_first(); log; log = tkt_log_next(log))
         tkt_log_fold_reset(log);
 }
@@ -319,7 +321,7 @@ static bool enlist(tkt_window *window)
     bool is_taken = folds && is_folding();
     if (!is_taken) {
         if (folds)
-            prepare_fold(window);
+            prepare_fold();
         mark_memory(window);
         window->next = windows;
         windows = window;
@@ -337,7 +339,7 @@ static void begin_devices(tkt_window *window)
     switch_devices();
     tkt_mutex_lock(&session_lock);
     if (window->wish.modes & TKT_FOLD)
-        prepare_fold(window);
+        prepare_fold();
     mark_memory(window);
     begin_now(window);
     tkt_mutex_unlock(&session_lock);
@@ -391,6 +393,8 @@ void tkt_window_end(tkt_window *window, uint64_t ticks)
         return;
     tkt_mutex_lock(&window->snapshots);
     __atomic_store_n(&window->end_ticks, ticks, __ATOMIC_RELEASE);
+    if (window->wish.modes & TKT_FOLD) /* threads fold their full chunks until take_folds() */
+        __atomic_store_n(&tkt_record_control.fold_until_ticks, ticks, __ATOMIC_RELAXED);
     settle(window);
     window->losses = tkt_window_losses_now(window);
     tkt_devices_end(&window->devices);

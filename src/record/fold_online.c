@@ -21,6 +21,7 @@ typedef struct walk {
     uint64_t from_ns;
     uint64_t ns_per_tick;
     bool has_sites; /* the sites are known */
+    bool is_outside; /* the span that was folded last is not in the window */
     bool is_named;  /* the thread's last name is known */
 } walk;
 
@@ -57,7 +58,8 @@ static void fold_span(walk *w, const tkt_slot_span *span)
 {
     uint32_t node =
         enter(w, span->depth < TKT_MAX_DEPTH ? span->depth : TKT_MAX_DEPTH - 1, span->site);
-    if (tkt_slot_overlaps(span, w->from, w->until))
+    w->is_outside = !tkt_slot_overlaps(span, w->from, w->until);
+    if (!w->is_outside)
         tkt_fold_add(w->fold, node, cut(w, span->begin, span->end));
 }
 
@@ -66,16 +68,20 @@ static inline void fold_plain(walk *w, const takt_record *slot)
 {
     uint64_t end = slot->start + slot->ticks;
     uint32_t node = enter(w, tkt_slot_depth(slot), tkt_tag_site(slot->tag));
+    w->is_outside = false;
     if (TAKT_LIKELY(slot->start >= w->from && end <= w->until))
         tkt_fold_add(w->fold, node, tkt_clock_duration_ns(w->ns_per_tick, slot->ticks));
     else if (end > w->from && slot->start <= w->until)
         tkt_fold_add(w->fold, node, cut(w, slot->start, end));
+    else
+        w->is_outside = true;
 }
 
+/* The record has no time of its own: it lies in a span that was folded before. */
 static void fold_work(walk *w, const takt_record *slot)
 {
     uint32_t open = tkt_slot_depth(slot);
-    if (open == 0 || open > w->known || w->above[open] == TKT_NO_NODE)
+    if (open == 0 || open > w->known || w->above[open] == TKT_NO_NODE || w->is_outside)
         return;
     tkt_node *node = &w->fold->items[w->above[open]];
     node->flops += tkt_slot_double(slot[0].start);
@@ -142,6 +148,8 @@ static uint64_t ns_of(const walk *w, uint64_t ticks)
 
 static void fold_timed_task(walk *w, const takt_record *slot)
 {
+    if (w->until < w->from)
+        return;
     const tkt_timed_task task = {slot[0].ticks, slot[1].ticks, slot[0].start, slot[1].start};
     if (w->until < UINT64_MAX)
         tkt_fold_task_within(w->fold, &task, w->from_ns, ns_of(w, w->until));
@@ -238,12 +246,13 @@ static takt_status fold_part(tkt_thread_log *log, const takt_record *cursor,
                              const takt_frame *frames, uint32_t frame_count,
                              const tkt_fold_begin *from, uint64_t until_ticks)
 {
+    uint64_t end_ticks = until_ticks ? until_ticks : from->until_ticks;
     walk w = {
         .fold = &log->fold,
         .calls = &log->folded_calls,
         .above = log->path,
         .from = from->ticks,
-        .until = until_ticks ? until_ticks : UINT64_MAX,
+        .until = end_ticks ? end_ticks : UINT64_MAX,
         .from_ns = from->ns,
         .ns_per_tick = from->ns_per_tick,
         .has_sites = from->is_own,
@@ -363,10 +372,13 @@ takt_status tkt_online_fold_from(tkt_thread_log *log, const takt_record *cursor,
 
 tkt_fold_begin tkt_fold_begin_now(void)
 {
+    /* acquire: pairs with the release in session.c; with this end the begin is the window's */
+    uint64_t until_ticks = __atomic_load_n(&tkt_record_control.fold_until_ticks, __ATOMIC_ACQUIRE);
     return (tkt_fold_begin){
         .ticks = __atomic_load_n(&tkt_record_control.fold_from_ticks, __ATOMIC_RELAXED),
         .ns = __atomic_load_n(&tkt_record_control.fold_from_ns, __ATOMIC_RELAXED),
         .ns_per_tick = __atomic_load_n(&tkt_record_control.fold_ns_per_tick, __ATOMIC_RELAXED),
+        .until_ticks = until_ticks,
         .is_own = true};
 }
 

@@ -374,10 +374,11 @@ typedef struct tkt_fold_begin {
     uint64_t ticks;
     uint64_t ns;
     uint64_t ns_per_tick; /* see tkt_clock_fit */
+    uint64_t until_ticks; /* the window's end; 0: it goes on */
     bool     is_own;      /* of this process, whose sites are known */
 } tkt_fold_begin;
 
-/* The begin of the window that this process folds. */
+/* The bounds of the window that this process folds. */
 tkt_fold_begin tkt_fold_begin_now(void);
 
 /* The same for another process's window. */

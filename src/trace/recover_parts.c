@@ -295,9 +295,9 @@ static void fold_rest(tkt_recovery *r, const tkt_log_view *view, tkt_chunk *firs
         last = last->next;
     tkt_thread_log *log = tkt_alloc_zeroed(sizeof *log);
     uint32_t *path = tkt_alloc((TKT_MAX_DEPTH + 1) * sizeof *path);
-    const tkt_fold_begin from = {window->fold_from_ticks,
-                                 tkt_clock_ns(&window->fit, window->fold_from_ticks),
-                                 window->fit.ns_per_tick, false};
+    const tkt_fold_begin from = {.ticks = window->fold_from_ticks,
+                                 .ns = tkt_clock_ns(&window->fit, window->fold_from_ticks),
+                                 .ns_per_tick = window->fit.ns_per_tick};
     if (log && path && last) {
         log->fold = *fold;
         log->path = path;
