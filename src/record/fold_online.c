@@ -194,6 +194,7 @@ static void fold_frames(walk *w, const takt_frame *frames, uint32_t count, uint6
 {
     for (uint32_t i = 0; i < count; i++) {
         uint32_t node = enter(w, i, tkt_frame_site(&frames[i]));
+        w->is_outside = frames[i].start > w->until;
         if (!until_ticks || frames[i].start > until_ticks)
             continue;
         tkt_fold_add(w->fold, node, cut(w, frames[i].start, until_ticks));

@@ -1,6 +1,7 @@
 /* Windows on the common log: each gets its own part, whatever the others do meanwhile. */
 #include "base/alloc.h"
 #include "profiler/session.h"
+#include "record/control.h"
 #include "record/log.h"
 
 #include "test_profiler.h"
@@ -310,6 +311,53 @@ TEST(a_copy_that_runs_out_of_memory_takes_nothing_from_a_summary)
     takt_trace *trace = seal_window(window);
     uint64_t lost = trace->losses[TAKT_LOSS_NO_MEMORY];
     assert_int_equal(calls_of(trace, "work") + lost, MANY);
+    takt_trace_release(trace);
+}
+
+static void work(unsigned times)
+{
+    for (unsigned i = 0; i < times; i++) {
+        takt_begin("work");
+        TAKT_WORK(1, 2);
+        pass_ns(10);
+        takt_end();
+        pass_ns(1);
+    }
+}
+
+static double flops_of(const takt_trace *trace)
+{
+    double flops = 0;
+    const tkt_fold *fold = tkt_trace_fold(trace);
+    for (size_t i = 0; i < fold->count; i++)
+        flops += fold->items[i].flops;
+    return flops;
+}
+
+static void set_end_of_fold(uint64_t ticks)
+{
+    __atomic_store_n(&tkt_record_control.fold_until_ticks, ticks, __ATOMIC_RELAXED);
+}
+
+/* Threads fold their full chunks before a window's begin is known, and after its end until its
+ * folds are taken. */
+TEST(threads_that_fold_add_nothing_from_outside_the_window)
+{
+    tkt_window *window = open_window(TKT_FOLD);
+    set_end_of_fold(TKT_FOLD_NOTHING);
+    work(MANY);
+    tkt_record_control.fold_from_ticks = tkt_ticks();
+    set_end_of_fold(0);
+    work(7);
+    uint64_t end = tkt_ticks();
+    pass_ns(1);
+    set_end_of_fold(end);
+    work(MANY);
+    tkt_window_end(window, end);
+    takt_trace *trace = seal_window(window);
+    assert_int_equal(calls_of(trace, "work"), 7);
+    assert_true(flops_of(trace) == 7);
+    assert_int_equal(trace->fold.begun_before + trace->fold.unfinished, 0);
     takt_trace_release(trace);
 }
 
