@@ -37,7 +37,9 @@ extern "C" {
 #define TAKT_FUNCTION()  TAKT_SCOPE(TAKT_FUNCTION_NAME)
 
 /* Begins a phase of the enclosing scope. The phase ends when the next phase begins, when the scope
- * ends, or when the step ends (takt_profiler_step). */
+ * ends, or when the step ends (takt_profiler_step). If the scope itself is not recorded, as when the
+ * recording began inside it, its end does not end the phase: then the phase goes on, with all that
+ * follows inside it, until the thread's next phase outside of scopes or the thread's next step. */
 #define TAKT_PHASE(name) TAKT_DO_PHASE(name)
 
 /* TAKT_MARK records a moment without duration. TAKT_COUNTER records the value that a quantity has

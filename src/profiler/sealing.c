@@ -230,9 +230,13 @@ static takt_status seal_and_settle(tkt_window *window, uint64_t begin_ticks, tak
         status = tkt_devices_settle(&window->devices, &join, &how, *trace, end);
     if (!is_folded || status != TAKT_OK)
         return status;
+    size_t awaited = *trace ? (*trace)->calls.count : 0;
     takt_trace_release(*trace);
     *trace = NULL;
-    return seal_logs(window, begin_ticks, trace);
+    status = seal_logs(window, begin_ticks, trace);
+    /* Calls that have returned meanwhile were not waited for. */
+    end->has_strays |= status == TAKT_OK && join.filter && (*trace)->calls.count > awaited;
+    return status;
 }
 
 static uint64_t resealing_ns(const tkt_window *window, const tkt_device_end *end)
