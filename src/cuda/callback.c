@@ -31,8 +31,7 @@ static _Atomic(uint64_t) last_call;
 static _Atomic(bool) is_paused;          /* only remember ids */
 static _Atomic(uint64_t) switches = 1;   /* how often callbacks were switched */
 static _Atomic(uint64_t) ended_call;     /* the last one of the window that ended last */
-static _Atomic(uint32_t)
-    late_calls[64]; /* by the lowest bits of the id: see tkt_cuda_end_calls() */
+static _Atomic(uint32_t) late_calls[64]; /* by the lowest bits of the id */
 static _Atomic(uint64_t) graph_bits[64]; /* a bit for the hash of each that was launched */
 static _Atomic(uint32_t) graph_count;    /* of these bits */
 
@@ -166,6 +165,14 @@ static bool has_ended_capture(int32_t result)
            result != TKT_CUDA_CAPTURE_WRONG_THREAD;
 }
 
+/* Notes a call that begins after a window with an id of it. */
+static inline void note_late(uint32_t correlation)
+{
+    uint64_t ended = atomic_load_explicit(&ended_call, memory_order_relaxed);
+    if (TAKT_UNLIKELY(distance(ended, correlation) <= 0))
+        atomic_store_explicit(late_place(correlation), correlation, memory_order_relaxed);
+}
+
 /* Not inlined: most calls are inner ones, and without this code they save no registers. A capture
  * that could not begin counts as ended. */
 static __attribute__((noinline)) void on_exit_of(const char *name, bool is_driver,
@@ -240,10 +247,7 @@ static __attribute__((noinline)) void on_enter(int domain, uint32_t id,
     *inside = count << 32 | data->correlation;
     bool is_unreported = atomic_load_explicit(&is_paused, memory_order_relaxed);
     *data->correlation_data = is_unreported ? UNREPORTED : tkt_ticks();
-    uint64_t ended = atomic_load_explicit(&ended_call, memory_order_relaxed);
-    if (TAKT_UNLIKELY(distance(ended, data->correlation) <= 0))
-        atomic_store_explicit(late_place(data->correlation), data->correlation,
-                              memory_order_relaxed);
+    note_late(data->correlation);
 }
 
 static void on_api(int domain, uint32_t id, const tkt_callback_data *data, const void *caller)

@@ -35,6 +35,8 @@ typedef struct tkt_excused {
     uint64_t folded;      /* dropped after they were folded: no loss of a window that keeps none */
 } tkt_excused;
 
+#define TKT_FOLD_NOTHING 1u /* as fold_until_ticks: the window has not begun */
+
 typedef struct tkt_control {
     uint32_t      modes; /* atomic; TKT_ bits */
     uint32_t      epoch; /* atomic; counts how often recording was switched on */
@@ -46,8 +48,7 @@ typedef struct tkt_control {
     uint64_t      folded;           /* atomic; of all windows */
     uint64_t      fold_from_ticks;  /* atomic; spans are folded from here on */
     uint64_t      fold_from_ns;     /* atomic; the same in ns */
-    uint64_t      fold_until_ticks; /* atomic; up to here; 0: the window goes on */
-#define TKT_FOLD_NOTHING 1          /* as these ticks: it has not begun */
+    uint64_t      fold_until_ticks; /* atomic; up to here; 0: it goes on */
     uint64_t      fold_ns_per_tick; /* atomic; see tkt_clock_fit */
     uint32_t      running; /* atomic; profilers between start and stop */
 } tkt_control;

@@ -54,13 +54,19 @@ static uint64_t cut(walk *w, uint64_t begin, uint64_t end)
     return tkt_clock_duration_ns(w->ns_per_tick, end - begin);
 }
 
-static void fold_span(walk *w, const tkt_slot_span *span)
+/* A span that need not be entirely in the window. */
+static __attribute__((noinline)) void fold_overlap(walk *w, uint32_t node,
+                                                   const tkt_slot_span *span)
 {
-    uint32_t node =
-        enter(w, span->depth < TKT_MAX_DEPTH ? span->depth : TKT_MAX_DEPTH - 1, span->site);
     w->is_outside = !tkt_slot_overlaps(span, w->from, w->until);
     if (!w->is_outside)
         tkt_fold_add(w->fold, node, cut(w, span->begin, span->end));
+}
+
+static void fold_span(walk *w, const tkt_slot_span *span)
+{
+    uint32_t depth = span->depth < TKT_MAX_DEPTH ? span->depth : TKT_MAX_DEPTH - 1;
+    fold_overlap(w, enter(w, depth, span->site), span);
 }
 
 /* The common span: of one slot, and usually entirely in the window. */
@@ -68,13 +74,12 @@ static inline void fold_plain(walk *w, const takt_record *slot)
 {
     uint64_t end = slot->start + slot->ticks;
     uint32_t node = enter(w, tkt_slot_depth(slot), tkt_tag_site(slot->tag));
-    w->is_outside = false;
-    if (TAKT_LIKELY(slot->start >= w->from && end <= w->until))
+    if (TAKT_LIKELY(slot->start >= w->from && end <= w->until)) {
+        w->is_outside = false;
         tkt_fold_add(w->fold, node, tkt_clock_duration_ns(w->ns_per_tick, slot->ticks));
-    else if (end > w->from && slot->start <= w->until)
-        tkt_fold_add(w->fold, node, cut(w, slot->start, end));
-    else
-        w->is_outside = true;
+    } else {
+        fold_overlap(w, node, &(tkt_slot_span){.begin = slot->start, .end = end});
+    }
 }
 
 /* The record has no time of its own: it lies in a span that was folded before. */
@@ -148,7 +153,7 @@ static uint64_t ns_of(const walk *w, uint64_t ticks)
 
 static void fold_timed_task(walk *w, const takt_record *slot)
 {
-    if (w->until < w->from)
+    if (w->until < w->from) /* the window has not begun */
         return;
     const tkt_timed_task task = {slot[0].ticks, slot[1].ticks, slot[0].start, slot[1].start};
     if (w->until < UINT64_MAX)

@@ -671,6 +671,15 @@ static void check_node_activities(const takt_trace *trace)
     }
 }
 
+/* Begins a summary of the calls after this one. */
+static tkt_device_fold *begin_folds(world *w, uint32_t first_correlation)
+{
+    tkt_device_fold *sums;
+    begin(w, TKT_FOLD);
+    assert_int_equal(tkt_device_fold_create(0, first_correlation, TAKT_TIMING_ALL, &sums), TAKT_OK);
+    return sums;
+}
+
 static void bring_calls(tkt_device_fold *sums)
 {
     for (tkt_thread_log *log = tkt_log_first(); log; log = tkt_log_next(log)) {
@@ -749,9 +758,7 @@ TEST(activities_are_added_up_by_path)
 TEST(what_comes_early_waits)
 {
     world w;
-    tkt_device_fold *sums;
-    begin(&w, TKT_FOLD);
-    assert_int_equal(tkt_device_fold_create(0, 5, TAKT_TIMING_ALL, &sums), TAKT_OK);
+    tkt_device_fold *sums = begin_folds(&w, 5);
     takt_begin("a");
     add(&w, "kernel 0", 1, 4, 0, 7, 5, 6);   /* before the window */
     add(&w, "kernel 1", 1, 6, 0, 7, 5, 15);  /* its call comes later */
@@ -784,9 +791,7 @@ TEST(what_comes_early_waits)
 TEST(calls_may_be_under_way_at_the_end)
 {
     world w;
-    tkt_device_fold *sums;
-    begin(&w, TKT_FOLD);
-    assert_int_equal(tkt_device_fold_create(0, 0, TAKT_TIMING_ALL, &sums), TAKT_OK);
+    tkt_device_fold *sums = begin_folds(&w, 0);
     takt_begin("a");
     call(launch, 1, 5, 0);
     takt_begin("b");
@@ -817,9 +822,7 @@ TEST(calls_may_be_under_way_at_the_end)
 TEST(a_call_that_was_folded_may_still_be_under_way)
 {
     world w;
-    tkt_device_fold *sums;
-    begin(&w, TKT_FOLD);
-    assert_int_equal(tkt_device_fold_create(0, 0, TAKT_TIMING_ALL, &sums), TAKT_OK);
+    tkt_device_fold *sums = begin_folds(&w, 0);
     takt_begin("a");
     call(launch, 1, 5, 0);
     bring_calls(sums);
@@ -881,9 +884,7 @@ TEST(ids_may_wrap_around)
 TEST(a_summary_may_go_on_for_longer_than_all_ids_last)
 {
     world w;
-    tkt_device_fold *sums;
-    begin(&w, TKT_FOLD);
-    assert_int_equal(tkt_device_fold_create(0, 0, TAKT_TIMING_ALL, &sums), TAKT_OK);
+    tkt_device_fold *sums = begin_folds(&w, 0);
     for (uint64_t id = 1; id < UINT64_C(3) << 32; id += UINT32_C(1) << 28) {
         call(launch, (uint32_t)id, 5, 0);
         bring_calls(sums);
@@ -943,9 +944,7 @@ TEST(launches_of_graphs_are_added_up)
 TEST(what_there_is_no_memory_to_add_up_is_counted)
 {
     world w;
-    tkt_device_fold *sums;
-    begin(&w, TKT_FOLD);
-    assert_int_equal(tkt_device_fold_create(0, 5, TAKT_TIMING_ALL, &sums), TAKT_OK);
+    tkt_device_fold *sums = begin_folds(&w, 5);
     takt_begin("a");
     call(launch, 6, 5, 0);
     takt_end();
@@ -968,9 +967,7 @@ TEST(a_launch_that_is_combined_counts_once)
         MANY = 70000
     };
     world w;
-    tkt_device_fold *sums;
-    begin(&w, TKT_FOLD);
-    assert_int_equal(tkt_device_fold_create(0, 4, TAKT_TIMING_ALL, &sums), TAKT_OK);
+    tkt_device_fold *sums = begin_folds(&w, 4);
     tkt_device_fold_whole_graphs(sums);
     takt_begin("a");
     for (uint32_t i = 0; i < MANY; i++)
@@ -997,9 +994,7 @@ TEST(bodies_of_unknown_launches_are_summed_by_one_window)
 {
     const tkt_clock_fit fit = {.ns_per_tick = 1};
     world w;
-    tkt_device_fold *sums;
-    begin(&w, TKT_FOLD);
-    assert_int_equal(tkt_device_fold_create(0, 4, TAKT_TIMING_ALL, &sums), TAKT_OK);
+    tkt_device_fold *sums = begin_folds(&w, 4);
     takt_begin("a");
     call(graph_launch, 5, 3, 0);
     takt_end();
