@@ -38,8 +38,9 @@ extern "C" {
 
 /* Begins a phase of the enclosing scope. The phase ends when the next phase begins, when the scope
  * ends, or when the step ends (takt_profiler_step). If the scope itself is not recorded, as when the
- * recording began inside it, its end does not end the phase: then the phase goes on, with all that
- * follows inside it, until the thread's next phase outside of scopes or the thread's next step. */
+ * recording began inside it, its end does not end the phase. Then the phase goes on, with what
+ * follows inside it, until the thread's next phase outside of scopes, the thread's next step, or the
+ * end of a later scope that ends in this phase. */
 #define TAKT_PHASE(name) TAKT_DO_PHASE(name)
 
 /* TAKT_MARK records a moment without duration. TAKT_COUNTER records the value that a quantity has

@@ -86,12 +86,24 @@ void tkt_scope_unwind(tkt_thread_log *log, uint32_t depth, uint64_t now, tkt_mis
     }
 }
 
+/* True if the frame at depth 0 and the frame at depth 2, `inner`, are the same phase. Then the
+ * scope of the outer one began before the recording, and its end told nothing: without this, all
+ * that the thread does from now on would be inside a phase that is long over. */
+static bool repeats_stray_phase(const takt_frame *inner)
+{
+    return (inner->tag & 0xFFu) == 2 && is_phase(inner) && inner[-2].tag == inner->tag - 2;
+}
+
 /* Closes the scope at `depth`, and everything open inside it. */
 static void close_at(tkt_thread_log *log, uint32_t depth, uint64_t now)
 {
+    bool is_in_stray = tkt_log_depth(log) > depth + 1 && depth == 1 &&
+                       repeats_stray_phase(&log->frames[depth + 1]);
     tkt_scope_unwind(log, depth + 1, now, TKT_CLOSED_BY_ANOTHER);
     write_span(log, depth, now);
     pop(log, depth);
+    if (is_in_stray)
+        tkt_scope_unwind(log, 0, now, TKT_CLOSED_BY_ANOTHER);
 }
 
 /* The return address into the program, in a function that the program calls. */
@@ -180,7 +192,7 @@ static bool end_with_phase(takt_thread_v1 *thread, takt_frame *frame, uint64_t s
     if (!tkt_enter_to_write(thread, 2, &slot))
         return false;
     uint64_t ticks;
-    bool is_plain = takt_ticks_since(&frame->start, &ticks);
+    bool is_plain = takt_ticks_since(&frame->start, &ticks) && !repeats_stray_phase(phase);
     if (is_plain) {
         uint64_t phase_start = phase->start;
         pop_plain(thread, slot, phase, phase_start, ticks - (phase_start - start));

@@ -86,12 +86,18 @@ static void do_begin(void)
     model_open(name, false);
 }
 
+/* A phase outside of scopes ends with a scope inside it whose last phase it is again. */
 static void do_end(void)
 {
     takt_end();
-    if (model_top_is_phase())
+    uint32_t phase = NAMES;
+    if (model_top_is_phase()) {
+        phase = model[model_stack[model_depth - 1]].name;
         model_close();
+    }
     model_close();
+    if (model_depth == 1 && model[model_stack[0]].name == phase)
+        model_close();
 }
 
 static void do_phase(void)
@@ -145,7 +151,7 @@ static void do_random(uint32_t max_depth)
         do_begin();
     else if (what < 80 && open_scopes() > 0)
         do_end();
-    else if (what < 88 && model_depth > 0 && model_depth + 1 < max_depth)
+    else if (what < 88 && model_depth + 1 < max_depth)
         do_phase();
     else if (what < 94)
         do_arg();
@@ -256,6 +262,9 @@ static void close_all(void)
         clock_ticks += random_below(9);
         do_end();
     }
+    tkt_scope_end_phase();
+    if (model_depth > 0)
+        model_close();
 }
 
 TEST(random_sequences_come_back_exactly)

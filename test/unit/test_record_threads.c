@@ -81,6 +81,32 @@ static void join_threads(pthread_t *threads, size_t count)
         pthread_join(threads[i], NULL);
 }
 
+static void solve(tkt_window **begun_inside)
+{
+    TAKT_SCOPE("solve");
+    TAKT_PHASE("assemble");
+    if (begun_inside)
+        *begun_inside = open_window(TKT_KEEP, 0);
+    TAKT_PHASE("factor");
+}
+
+/* The first "factor" has lost its scope, and lies around one "solve"; the others are as ever. */
+TEST(a_phase_without_its_scope_ends_with_the_next_such_scope)
+{
+    tkt_window *window;
+    solve(&window);
+    for (int i = 0; i < 3; i++)
+        solve(NULL);
+    takt_trace *trace = end_and_seal(window);
+    assert_int_equal(trace->tracks.count, 1);
+    const tkt_spans *spans = &trace->tracks.items[0].spans;
+    static const uint32_t parents[] = {TKT_NO_SPAN, 0, 1, 1, TKT_NO_SPAN, 4, 4, TKT_NO_SPAN, 7, 7};
+    assert_int_equal(spans->count, sizeof parents / sizeof *parents);
+    for (size_t i = 0; i < spans->count; i++)
+        assert_int_equal(spans->items[i].parent, parents[i]);
+    takt_trace_release(trace);
+}
+
 TEST(every_span_of_every_thread_is_there)
 {
     enum {
