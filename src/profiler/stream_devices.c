@@ -128,17 +128,8 @@ static void add_activity(taking *t, const tkt_stored_activity *from, uint32_t sh
         t->to->lost[TAKT_LOSS_DEVICE_DROPPED]++;
         return;
     }
-    uint64_t begin_ns = tkt_clock_map_ns(&t->map, from->begin);
-    const tkt_shape *of = &t->to->trace->shapes.items[shape];
-    *to = (tkt_activity){.begin_ns = begin_ns,
-                         .end_ns = begin_ns + (from->end - from->begin),
-                         .name = of->label,
-                         .device = label_of(t, from->device),
-                         .filter = of->filter,
-                         .shape = shape,
-                         .stream = from->stream,
-                         .context = from->context,
-                         .correlation = from->correlation};
+    *to = tkt_activity_of(from, tkt_clock_map_ns(&t->map, from->begin),
+                          &t->to->trace->shapes.items[shape], shape, label_of(t, from->device));
 }
 
 static void add_node(taking *t, const tkt_stored_activity *from)
@@ -269,22 +260,17 @@ static void take_overhead(taking *t, const tkt_stored_overhead *from)
     uint64_t begin_ns = tkt_clock_map_ns(&t->map, from->begin);
     tkt_overhead *to = is_in_window(t, begin_ns) ? TKT_ARRAY_ADD(&t->batch->overheads) : NULL;
     if (to)
-        *to = (tkt_overhead){begin_ns, begin_ns + (from->end - from->begin), from->kind,
-                             from->thread};
+        *to = tkt_overhead_of(from, begin_ns);
 }
 
 static void take_memory_event(taking *t, const tkt_stored_memory *from)
 {
     uint64_t time_ns = tkt_clock_map_ns(&t->map, from->time);
     tkt_memory_event *to = is_in_window(t, time_ns) ? TKT_ARRAY_ADD(&t->batch->memory) : NULL;
-    if (to)
-        *to = (tkt_memory_event){.time_ns = time_ns,
-                                 .address = from->address,
-                                 .bytes = from->bytes,
-                                 .track = TKT_NO_TRACK,
-                                 .span = from->correlation,
-                                 .device = label_of(t, from->device),
-                                 .kind = from->kind | (from->is_pool ? TKT_MEMORY_POOL : 0)};
+    if (!to)
+        return;
+    *to = tkt_memory_event_of(from, time_ns, label_of(t, from->device));
+    to->span = from->correlation; /* until its row is known */
 }
 
 /* With the store's lock: takes all new records. */

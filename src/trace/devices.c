@@ -181,16 +181,8 @@ static void add_activity(join *j, const tkt_stored_activity *from, uint32_t inde
         j->is_short = true;
         return;
     }
-    const tkt_shape *shape = &j->trace->shapes.items[index];
-    *to = (tkt_activity){.begin_ns = begin_ns,
-                         .end_ns = end_ns,
-                         .name = shape->label,
-                         .device = label_of(j, from->device),
-                         .filter = shape->filter,
-                         .shape = index,
-                         .stream = from->stream,
-                         .context = from->context,
-                         .correlation = from->correlation};
+    *to = tkt_activity_of(from, begin_ns, &j->trace->shapes.items[index], index,
+                          label_of(j, from->device));
     tkt_call_attribute(j->trace, call, to);
     j->joined.unattributed += call == TKT_NO_CALL;
 }
@@ -312,8 +304,7 @@ __attribute__((cold)) static void copy_overheads(join *j)
         uint64_t begin_ns = tkt_clock_map_ns(&j->map, from->begin);
         tkt_overhead *to = is_in_window(j, begin_ns) ? TKT_ARRAY_ADD(&j->trace->overheads) : NULL;
         if (to)
-            *to = (tkt_overhead){begin_ns, begin_ns + (from->end - from->begin), from->kind,
-                                 from->thread};
+            *to = tkt_overhead_of(from, begin_ns);
         else
             j->is_short |= is_in_window(j, begin_ns);
     }
@@ -327,13 +318,7 @@ static void copy_memory_event(join *j, const tkt_stored_memory *from, uint64_t t
         return;
     }
     uint32_t call = tkt_call_find(&j->index, from->correlation);
-    *to = (tkt_memory_event){.time_ns = time_ns,
-                             .address = from->address,
-                             .bytes = from->bytes,
-                             .track = TKT_NO_TRACK,
-                             .span = TKT_NO_SPAN,
-                             .device = label_of(j, from->device),
-                             .kind = from->kind | (from->is_pool ? TKT_MEMORY_POOL : 0)};
+    *to = tkt_memory_event_of(from, time_ns, label_of(j, from->device));
     if (call != TKT_NO_CALL) {
         to->track = j->trace->calls.items[call].track;
         to->span = tkt_call_scope(j->trace, call);

@@ -190,6 +190,41 @@ const tkt_stored_record *tkt_records_find(const tkt_records *records, const tkt_
 /* Converts a wait that begins at `begin_ns`. Its call stays unknown. */
 tkt_wait tkt_wait_of(const tkt_stored_wait *from, uint64_t begin_ns, const tkt_records *records);
 
+/* ======== From the store's terms to the trace's ======== */
+
+/* Converts what begins at `begin_ns` on the device of that label. `index` is the place of `shape` in
+ * the trace. What follows from the call stays unknown. */
+static inline tkt_activity tkt_activity_of(const tkt_stored_activity *from, uint64_t begin_ns,
+                                           const tkt_shape *shape, uint32_t index, uint32_t device)
+{
+    return (tkt_activity){.begin_ns = begin_ns,
+                          .end_ns = begin_ns + (from->end - from->begin),
+                          .name = shape->label,
+                          .device = device,
+                          .filter = shape->filter,
+                          .shape = index,
+                          .stream = from->stream,
+                          .context = from->context,
+                          .correlation = from->correlation};
+}
+
+static inline tkt_overhead tkt_overhead_of(const tkt_stored_overhead *from, uint64_t begin_ns)
+{
+    return (tkt_overhead){begin_ns, begin_ns + (from->end - from->begin), from->kind, from->thread};
+}
+
+static inline tkt_memory_event tkt_memory_event_of(const tkt_stored_memory *from, uint64_t time_ns,
+                                                   uint32_t device)
+{
+    return (tkt_memory_event){.time_ns = time_ns,
+                              .address = from->address,
+                              .bytes = from->bytes,
+                              .track = TKT_NO_TRACK,
+                              .span = TKT_NO_SPAN,
+                              .device = device,
+                              .kind = from->kind | (from->is_pool ? TKT_MEMORY_POOL : 0)};
+}
+
 /* ======== Phases inside kernels ======== */
 
 typedef struct tkt_phase_window {
