@@ -13,6 +13,7 @@
 #include "base/thread.h"
 #include "cuda/store.h"
 #include "record/fold.h"
+#include "trace/phases.h"
 #include "trace/run.h"
 
 #include <takt/scope.h>
@@ -180,43 +181,6 @@ typedef struct tkt_node_activity {
     tkt_stats      stats; /* of durations; self_ns is 0 */
     tkt_histogram *histogram; /* in the fold's arena; NULL as in tkt_node */
 } tkt_node_activity;
-
-#define TKT_NO_ACTIVITY UINT32_MAX
-
-/* Which launch a segment belongs to. */
-typedef enum tkt_phase_launch {
-    TKT_LAUNCH_KNOWN,     /* or host code ran, which has none */
-    TKT_LAUNCH_UNCERTAIN, /* one of several */
-    TKT_LAUNCH_NONE       /* none that was recorded */
-} tkt_phase_launch;
-
-/* What one block (or warp, or sampled thread) of one kernel launch recorded with timers inside the
- * kernel. Durations come from the cycle counter of its SM; counters of different SMs are not
- * comparable. */
-typedef struct tkt_phase_segment {
-    uint64_t begin_ns;     /* when it attached to the timers */
-    uint32_t timers;       /* string: name of the timers object */
-    uint32_t activity;     /* the kernel's, or TKT_NO_ACTIVITY */
-    uint32_t correlation;  /* of the launch; 0: unknown */
-    uint32_t device;       /* string */
-    uint32_t block;
-    uint32_t lane;         /* warp or thread of the block */
-    uint32_t sm;
-    uint32_t first_record; /* in phase_records */
-    uint32_t record_count;
-    uint32_t lost_records;
-    uint32_t kernel_name;  /* string; 0: unknown */
-    uint32_t launch;       /* tkt_phase_launch */
-    double   ns_per_cycle; /* 0: unknown */
-} tkt_phase_segment;
-
-/* One run of a phase. Records of a segment may nest. */
-typedef struct tkt_phase_record {
-    uint64_t start_cycles; /* since the segment's attach */
-    uint64_t cycles;
-    uint32_t name; /* string */
-    uint32_t iteration;
-} tkt_phase_record;
 
 typedef struct tkt_mark {
     uint64_t time_ns;
@@ -429,27 +393,6 @@ takt_status tkt_trace_finish(takt_trace *trace);
 
 /* Part of tkt_trace_finish(): counts what the summary's tree had no room for. */
 void tkt_trace_add_fold_losses(takt_trace *trace);
-
-/* Part of tkt_trace_finish(): sorts phase_segments and phase_records, and finds the segments'
- * activities by correlation. Drops records that are not in the array. */
-takt_status tkt_phases_finish(takt_trace *trace);
-
-/* The end of the segment's last record, in cycles since its attach. */
-uint64_t tkt_phase_extent(const takt_trace *trace, const tkt_phase_segment *segment);
-
-/* The records of a segment; NULL if it has none. */
-static inline tkt_phase_record *tkt_phase_records(const takt_trace *trace,
-                                                  const tkt_phase_segment *segment)
-{
-    return segment->record_count ? &trace->phase_records.items[segment->first_record] : NULL;
-}
-
-/* The end of a record in cycles; UINT64_MAX if it is greater. */
-static inline uint64_t tkt_phase_end(const tkt_phase_record *record)
-{
-    uint64_t end = record->start_cycles + record->cycles;
-    return end < record->cycles ? UINT64_MAX : end;
-}
 
 /* The folded form. Makes it from the spans of threads, and node_activities from the activities, if
  * the trace does not have them yet. Sites are the trace's. NULL without memory. Any thread. */

@@ -51,6 +51,14 @@ typedef struct nest {
     bool is_outside;                  /* backward: the slot is not between the window's places */
 } nest;
 
+/* Passes on what TKT_ARRAY_ADD() returned, and notes if that is NULL. */
+static inline void *added(nest *n, void *item)
+{
+    if (!item)
+        n->sealing->is_out_of_memory = true;
+    return item;
+}
+
 static bool is_in_window(const nest *n, const tkt_slot_span *span)
 {
     const tkt_seal_window *window = n->sealing->window;
@@ -88,11 +96,9 @@ static void measure(nest *n, const tkt_slot_span *span)
         last->size += size;
         return;
     }
-    last = TKT_ARRAY_ADD(&n->pendings);
+    last = added(n, TKT_ARRAY_ADD(&n->pendings));
     if (last)
         *last = (pending){span->begin, span->depth, n->gaps, size};
-    else
-        n->sealing->is_out_of_memory = true;
 }
 
 /* Drops the spans counted so far, when a span has ended before the window. These spans began and
@@ -177,11 +183,9 @@ static void place(nest *n, const tkt_slot_span *span)
         .site_flags = site << 8 | flags_of(n, span, kind),
         .parent = ancestors ? n->ancestors.items[ancestors - 1].place : TKT_NO_SPAN,
     };
-    ancestor *mine = TKT_ARRAY_ADD(&n->ancestors);
+    ancestor *mine = added(n, TKT_ARRAY_ADD(&n->ancestors));
     if (mine)
         *mine = (ancestor){first, span->begin, place, span->depth};
-    else
-        n->sealing->is_out_of_memory = true;
 }
 
 /* Goes back over missing events. Spans that began after `ticks` have none of the earlier events,
@@ -208,11 +212,9 @@ static void add_arg(nest *n, const takt_record *slot, tkt_arg_type type)
 {
     uint32_t span = owner(n, tkt_slot_depth(slot));
     uint32_t key = tkt_sealing_site(n->sealing, slot->ticks);
-    tkt_arg *arg = span == TKT_NO_SPAN ? NULL : TKT_ARRAY_ADD(&n->track->args);
-    if (!arg) {
-        n->sealing->is_out_of_memory |= span != TKT_NO_SPAN;
+    tkt_arg *arg = span == TKT_NO_SPAN ? NULL : added(n, TKT_ARRAY_ADD(&n->track->args));
+    if (!arg)
         return;
-    }
     *arg = (tkt_arg){.span = span, .type = type, .value.u = slot->start};
     arg->key = n->sealing->trace->sites.items[key].name;
     if (type == TKT_ARG_BOOL)
@@ -232,45 +234,38 @@ static void add_stack(nest *n, const takt_record *slot)
         return;
     bool is_call = tkt_span_is_call(span);
     uint32_t number = tkt_sealing_stack(n->sealing, slot->ticks, is_call);
-    tkt_span_stack *stack = number == UINT32_MAX ? NULL : TKT_ARRAY_ADD(&n->track->stacks);
+    tkt_span_stack *stack =
+        added(n, number == UINT32_MAX ? NULL : TKT_ARRAY_ADD(&n->track->stacks));
     if (stack)
         *stack = (tkt_span_stack){index, number};
-    else
-        n->sealing->is_out_of_memory = true;
 }
 
 static void add_work(nest *n, const takt_record *slot)
 {
     uint32_t span = owner(n, tkt_slot_depth(slot));
-    tkt_work *work = span == TKT_NO_SPAN ? NULL : TKT_ARRAY_ADD(&n->track->works);
+    tkt_work *work = span == TKT_NO_SPAN ? NULL : added(n, TKT_ARRAY_ADD(&n->track->works));
     if (work)
         *work = (tkt_work){span, tkt_slot_double(slot[0].start), tkt_slot_double(slot[1].start)};
-    else
-        n->sealing->is_out_of_memory |= span != TKT_NO_SPAN;
 }
 
 static void add_memory(nest *n, const takt_record *slot)
 {
-    tkt_memory_event *event = TKT_ARRAY_ADD(&n->sealing->trace->memory_events);
+    tkt_memory_event *event = added(n, TKT_ARRAY_ADD(&n->sealing->trace->memory_events));
     if (event)
         *event = (tkt_memory_event){.time_ns = tkt_sealing_ns(n->sealing, slot[0].start),
                                     .address = slot[1].start,
                                     .bytes = (int64_t)slot[2].start,
                                     .track = n->track_index,
                                     .span = owner(n, tkt_slot_depth(slot))};
-    else
-        n->sealing->is_out_of_memory = true;
 }
 
 static void add_flow(nest *n, const takt_record *slot)
 {
-    tkt_flow *flow = TKT_ARRAY_ADD(&n->sealing->trace->flows);
+    tkt_flow *flow = added(n, TKT_ARRAY_ADD(&n->sealing->trace->flows));
     if (flow)
         *flow =
             (tkt_flow){tkt_sealing_ns(n->sealing, slot[0].start), slot[1].start, n->track_index,
                        owner(n, tkt_slot_depth(slot)), tkt_slot_kind_of(slot) == TKT_SLOT_FLOW_END};
-    else
-        n->sealing->is_out_of_memory = true;
 }
 
 /* Adds the facts of the call whose span was placed last. Does nothing if the call's span is outside
@@ -285,31 +280,25 @@ static void add_call(nest *n, const takt_record *slot)
         return;
     if (slot->ticks & TKT_SLOT_CAPTURING)
         span->site_flags |= TAKT_SPAN_CAPTURING;
-    tkt_call_info *call = TKT_ARRAY_ADD(&n->sealing->trace->calls);
+    tkt_call_info *call = added(n, TKT_ARRAY_ADD(&n->sealing->trace->calls));
     if (call)
         *call = (tkt_call_info){n->track_index, last->place, (uint32_t)slot->start,
                                 (int32_t)(slot->start >> 32)};
-    else
-        n->sealing->is_out_of_memory = true;
 }
 
 static void add_mark(nest *n, const takt_record *slot)
 {
-    tkt_mark *mark = TKT_ARRAY_ADD(&n->sealing->trace->marks);
+    tkt_mark *mark = added(n, TKT_ARRAY_ADD(&n->sealing->trace->marks));
     if (mark)
         *mark = (tkt_mark){tkt_sealing_ns(n->sealing, slot->start), n->track_index,
                            tkt_sealing_site(n->sealing, slot->ticks)};
-    else
-        n->sealing->is_out_of_memory = true;
 }
 
 static void add_counter(nest *n, const takt_record *slot)
 {
-    tkt_counter *counter = TKT_ARRAY_ADD(&n->sealing->trace->counters);
-    if (!counter) {
-        n->sealing->is_out_of_memory = true;
+    tkt_counter *counter = added(n, TKT_ARRAY_ADD(&n->sealing->trace->counters));
+    if (!counter)
         return;
-    }
     const takt_trace *trace = n->sealing->trace;
     uint32_t site = tkt_sealing_site(n->sealing, slot[0].ticks);
     *counter =

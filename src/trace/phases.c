@@ -1,5 +1,7 @@
 /* Timers inside kernels: puts the records of each block in order, and finds the activity of the
  * kernel that the block belongs to. */
+#include "trace/phases.h"
+
 #include "trace/model.h"
 #include "trace/order.h"
 
@@ -46,6 +48,11 @@ static void tidy_segment(takt_trace *trace, tkt_phase_segment *segment)
     tkt_phase_record *records = tkt_phase_records(trace, segment);
     if (records && !are_in_order(records, segment->record_count))
         qsort(records, segment->record_count, sizeof *records, by_start);
+}
+
+tkt_phase_record *tkt_phase_records(const takt_trace *trace, const tkt_phase_segment *segment)
+{
+    return segment->record_count ? &trace->phase_records.items[segment->first_record] : NULL;
 }
 
 uint64_t tkt_phase_extent(const takt_trace *trace, const tkt_phase_segment *segment)
