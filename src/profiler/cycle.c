@@ -37,27 +37,16 @@ static takt_status fill_steps(const tkt_cycle *cycle, takt_trace *trace)
 
 static takt_status fill_run(tkt_cycle *cycle, takt_trace *trace)
 {
-    const takt_profiler_options *options = &cycle->options->given;
-    uint32_t name = tkt_trace_string_of(trace, options->name);
-    if (name == TKT_STRTAB_FULL)
-        return TAKT_NO_MEMORY;
-    trace->name = name;
-    trace->with_flops = options->with_flops;
-    trace->device_peak = (takt_peak){options->peak_flops, options->peak_bandwidth};
-    trace->host_peak = (takt_peak){options->host_peak_flops, options->host_peak_bandwidth};
     trace->all_steps = cycle->all_steps;
     tkt_free(trace->run);
     trace->run = cycle->run;
     cycle->run = NULL;
     trace->facts.cycle = cycle->number;
-    trace->facts.rank = options->rank;
-    trace->facts.world_size = options->world_size;
-    trace->facts.has_capture_range = options->nsight == TAKT_NSIGHT_CAPTURE_RANGE;
     trace->facts.is_partial = cycle->is_partial;
     trace->facts.first_step = cycle->first_step;
     trace->facts.step_count = cycle->step_count;
     trace->losses[TAKT_LOSS_NO_MEMORY] += cycle->steps_lost;
-    return TAKT_OK;
+    return tkt_options_describe(cycle->options, trace);
 }
 
 /* Drops activities of devices that the filter excludes. */

@@ -395,6 +395,22 @@ void tkt_options_claim_directory(tkt_saved_options *saved)
         saved->given.directory = saved->directory = copy;
 }
 
+takt_status tkt_options_describe(const tkt_saved_options *saved, takt_trace *trace)
+{
+    const takt_profiler_options *given = &saved->given;
+    uint32_t name = tkt_trace_string_of(trace, given->name);
+    if (name == TKT_STRTAB_FULL)
+        return TAKT_NO_MEMORY;
+    trace->name = name;
+    trace->with_flops = given->with_flops;
+    trace->device_peak = (takt_peak){given->peak_flops, given->peak_bandwidth};
+    trace->host_peak = (takt_peak){given->host_peak_flops, given->host_peak_bandwidth};
+    trace->facts.rank = given->rank;
+    trace->facts.world_size = given->world_size;
+    trace->facts.has_capture_range = given->nsight == TAKT_NSIGHT_CAPTURE_RANGE;
+    return TAKT_OK;
+}
+
 void tkt_options_fini(tkt_saved_options *saved)
 {
     tkt_arena_fini(&saved->memory);

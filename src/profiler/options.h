@@ -3,6 +3,7 @@
 #define TKT_PROFILER_OPTIONS_H
 
 #include "base/containers.h"
+#include "trace/model.h"
 
 #include <takt/profiler.h>
 
@@ -37,6 +38,9 @@ static inline bool tkt_wants_devices(const takt_profiler_options *saved)
 {
     return (saved->activities & TAKT_ACTIVITIES_CUDA) != 0;
 }
+
+/* Sets what a trace says of the options: name, rank and the like. TAKT_NO_MEMORY. */
+takt_status tkt_options_describe(const tkt_saved_options *saved, takt_trace *trace);
 
 void tkt_options_fini(tkt_saved_options *saved);
 

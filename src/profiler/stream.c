@@ -250,29 +250,23 @@ static void *run_slices(void *argument)
 
 /* ---- Starting -------------------------------------------------------------------------------- */
 
-static takt_status create_trace(tkt_stream *stream, const tkt_saved_options *options,
-                                const tkt_stream_cycle *cycle)
+static takt_status create_trace(tkt_stream *stream, const tkt_stream_cycle *cycle)
 {
-    const takt_profiler_options *given = &options->given;
+    const takt_profiler_options *given = &stream->options->given;
     takt_status status = tkt_trace_create(&stream->to.trace);
     if (status == TAKT_OK)
         status = tkt_window_describe(stream->window, stream->to.trace);
+    if (status == TAKT_OK)
+        status = tkt_options_describe(stream->options, stream->to.trace);
     if (status != TAKT_OK)
         return status;
     takt_trace *trace = stream->to.trace;
-    trace->name = tkt_trace_string_of(trace, given->name);
-    trace->with_flops = given->with_flops;
-    trace->device_peak = (takt_peak){given->peak_flops, given->peak_bandwidth};
-    trace->host_peak = (takt_peak){given->host_peak_flops, given->host_peak_bandwidth};
     trace->stream = TKT_PF_STREAMED;
     if (tkt_wants_devices(given))
         trace->stream |= given->filter & TKT_PF_STREAM_FILTER;
     trace->facts.end_ns = trace->facts.known_until_ns = trace->facts.begin_ns;
     trace->facts.cycle = cycle->number;
     trace->facts.first_step = cycle->first_step;
-    trace->facts.rank = given->rank;
-    trace->facts.world_size = given->world_size;
-    trace->facts.has_capture_range = given->nsight == TAKT_NSIGHT_CAPTURE_RANGE;
     trace->facts.is_partial = true;
     trace->facts.ending = TAKT_ENDING_KILLED; /* until the end says otherwise */
     trace->all_steps = *cycle->all_steps;
@@ -281,7 +275,7 @@ static takt_status create_trace(tkt_stream *stream, const tkt_saved_options *opt
     stream->to.memory_bytes = tkt_memory_now().current_bytes;
     trace->memory.window_peak_bytes = stream->to.memory_bytes;
     trace->memory.window_peak_ns = trace->facts.begin_ns;
-    return trace->name == TKT_STRTAB_FULL || !trace->run ? TAKT_NO_MEMORY : TAKT_OK;
+    return trace->run ? TAKT_OK : TAKT_NO_MEMORY;
 }
 
 takt_status tkt_stream_open_writer(const tkt_stream *stream, tkt_file *file,
@@ -309,14 +303,14 @@ static takt_status open_file(tkt_stream *stream, takt_error *error)
 
 takt_status tkt_stream_claim(tkt_stream *stream, takt_error *error)
 {
-    takt_status status = tkt_folder_create(stream->folder, error);
+    takt_status status = tkt_folder_create(stream->options->directory, error);
     return status == TAKT_OK ? tkt_file_claim(&stream->to.file, stream->path, stream->stem, error)
                              : status;
 }
 
-static takt_status name_file(tkt_stream *stream, const tkt_saved_options *options,
-                             const tkt_stream_cycle *cycle, takt_error *error)
+static takt_status name_file(tkt_stream *stream, const tkt_stream_cycle *cycle, takt_error *error)
 {
+    const tkt_saved_options *options = stream->options;
     char path[4096];
     int stem = snprintf(path, sizeof path - sizeof PARTIAL, "%s/%s.%u", options->directory,
                         options->file_name, cycle->number);
@@ -328,15 +322,13 @@ static takt_status name_file(tkt_stream *stream, const tkt_saved_options *option
     return stream->path ? TAKT_OK : TAKT_NO_MEMORY;
 }
 
-static takt_status open_stream(tkt_stream *stream, const tkt_saved_options *options,
-                               const tkt_stream_cycle *cycle, takt_error *error)
+static takt_status open_stream(tkt_stream *stream, const tkt_stream_cycle *cycle, takt_error *error)
 {
-    stream->folder = options->directory;
-    takt_status status = name_file(stream, options, cycle, error);
+    takt_status status = name_file(stream, cycle, error);
     if (status == TAKT_OK)
         status = tkt_stream_claim(stream, error);
     if (status == TAKT_OK)
-        status = create_trace(stream, options, cycle);
+        status = create_trace(stream, cycle);
     if (status == TAKT_OK && !stream->is_summary)
         status = open_file(stream, error);
     if (status == TAKT_OK)
@@ -354,12 +346,13 @@ tkt_stream *tkt_stream_start(const tkt_saved_options *options, const tkt_stream_
     if (stream) {
         stream->to.file.fd = -1;
         stream->window = window;
+        stream->options = options;
         stream->is_summary = options->given.mode == TAKT_MODE_SUMMARY;
         stream->is_plain = options->given.compress == TAKT_OFF;
         stream->pause_ms = TKT_STREAM_PAUSE_MS;
         stream->simulated_seconds = cycle->all_steps->simulated_seconds;
         stream->to.position = tkt_window_position(window);
-        if (open_stream(stream, options, cycle, &error) == TAKT_OK)
+        if (open_stream(stream, cycle, &error) == TAKT_OK)
             return stream;
     }
     tkt_log(TAKT_LOG_ERROR, "cycle %u is not streamed: %s", cycle->number, error.message);

@@ -166,6 +166,7 @@ void tkt_stream_file_fini(tkt_stream_file *to);
 
 struct tkt_stream {
     tkt_window *window;
+    const tkt_saved_options *options; /* borrowed from the profiler */
     tkt_seal_places places;
     uint64_t facts_ns;    /* time at which facts were last written */
     uint64_t facts_bytes; /* size of the file then */
@@ -176,7 +177,6 @@ struct tkt_stream {
                      * snapshot of a summary is not written */
     tkt_thread thread;
     tkt_stream_file to; /* its `file` is closed while there is none: nothing could be written */
-    const char *folder; /* borrowed from the options */
     char *path;         /* of the file, if nobody has the name; a number follows its first `stem` bytes */
     size_t stem;
     TKT_ARRAY_OF(tkt_step) fetched; /* steps not yet taken; times are ticks */

@@ -34,22 +34,14 @@ static takt_status fill_steps(tkt_stream *stream, takt_trace *trace)
 static takt_status fill(tkt_stream *stream, takt_trace *trace)
 {
     const takt_trace *from = stream->to.trace;
-    uint32_t name = tkt_trace_string_of(trace, tkt_trace_text(from, from->name));
-    if (name == TKT_STRTAB_FULL)
-        return TAKT_NO_MEMORY;
-    trace->name = name;
-    trace->with_flops = from->with_flops;
-    trace->device_peak = from->device_peak;
-    trace->host_peak = from->host_peak;
     trace->facts.cycle = from->facts.cycle;
     trace->facts.first_step = from->facts.first_step;
-    trace->facts.rank = from->facts.rank;
-    trace->facts.world_size = from->facts.world_size;
-    trace->facts.has_capture_range = from->facts.has_capture_range;
     trace->facts.is_partial = true;
     trace->facts.ending = TAKT_ENDING_KILLED;
     trace->facts.known_until_ns = trace->facts.end_ns;
-    takt_status status = fill_steps(stream, trace);
+    takt_status status = tkt_options_describe(stream->options, trace);
+    if (status == TAKT_OK)
+        status = fill_steps(stream, trace);
     return status == TAKT_OK ? tkt_trace_finish(trace) : status;
 }
 
