@@ -5,6 +5,7 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "cli/cli.h"
+#include "report/request.h"
 #include "trace/model.h"
 
 #include <takt/config.h>
@@ -148,12 +149,14 @@ static takt_trace *make_summary(void)
 static void doubt_reports(const takt_profiler_options *meant)
 {
     const takt_sink sink = {drop_bytes, NULL};
-    char clean[256];
+    char why[TKT_REQUEST_WHY];
+    tkt_report_request request;
     takt_trace *summary = meant->mode == TAKT_MODE_SUMMARY ? make_summary() : NULL;
     for (size_t i = 0; i < meant->report_count && summary; i++)
-        if (takt_report(summary, meant->reports[i], NULL, &sink) == TAKT_NO_SPANS)
+        if (tkt_report_request_read(&request, meant->reports[i], why) &&
+            takt_report(summary, request.name, NULL, &sink) == TAKT_NO_SPANS)
             printf("careful: a summary has no spans, so no %s report is printed; use mode both\n",
-                   cli_clean(clean, sizeof clean, meant->reports[i]));
+                   request.name);
     takt_trace_release(summary);
 }
 

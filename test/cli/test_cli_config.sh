@@ -164,7 +164,7 @@ doubts() { # YAML LINE...
 }
 doubts 'profiling: {mode: summary}\noutput: {traces: [chrome, perfetto, folded]}\n' \
     'a summary has no spans, so no chrome trace is written; use mode both'
-doubts 'profiling: {mode: summary}\nreports: [scopes, tree, threads, timeline, tasks, counters, memory, launches]\n' \
+doubts 'profiling: {mode: summary}\nreports: [scopes, tree, threads, timeline, tasks, counters, memory, launches: {rows: 5}]\n' \
     'a summary has no spans, so no timeline report is printed; use mode both' \
     'a summary has no spans, so no launches report is printed; use mode both'
 doubts 'profiling: {active: 0, wait: 5, repeat: 1}\n' 'wait has no effect with active 0'
