@@ -3,6 +3,7 @@
  * the choice. A thread that allocates while another one is choosing waits. */
 #include "base/alloc.h"
 
+#include "base/sanitizers.h"
 #include "base/thread.h"
 
 #include <sched.h>
@@ -93,7 +94,7 @@ static _Atomic(waiting *) to_free;
  * they get false. */
 static bool is_recording(void)
 {
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#if defined(TKT_ADDRESS_SANITIZER) || defined(TKT_THREAD_SANITIZER)
     return false;
 #else
     return (takt_thread_hot_v1.busy & TKT_BUSY_INSIDE) != 0;

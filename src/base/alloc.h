@@ -22,13 +22,13 @@ void tkt_alloc_fail(uint64_t after, uint64_t failures);
 
 /* Lets zlib use Takt's allocator: pass these as `zalloc` and `zfree`. */
 
-static inline void *tkt_zlib_alloc(void *user, unsigned count, unsigned size)
+static inline __attribute__((unused)) void *tkt_zlib_alloc(void *user, unsigned count, unsigned size)
 {
     (void)user;
     return tkt_alloc((size_t)count * size);
 }
 
-static inline void tkt_zlib_free(void *user, void *pointer)
+static inline __attribute__((unused)) void tkt_zlib_free(void *user, void *pointer)
 {
     (void)user;
     tkt_free(pointer);

@@ -3,6 +3,8 @@
  * a thread's CPU, because they would then stall the thread that they work for. */
 #include "base/thread.h"
 
+#include "base/sanitizers.h"
+
 #include <errno.h>
 #include <sched.h>
 #include <signal.h>
@@ -271,7 +273,7 @@ bool tkt_thread_peek(void *out, const void *from, size_t size)
     bool is_refused = count < 0 && errno != EFAULT;
     errno = before;
     if (!is_refused) {
-#ifndef __SANITIZE_THREAD__ /* it does not understand fences */
+#ifndef TKT_THREAD_SANITIZER /* it does not understand fences */
         __atomic_thread_fence(__ATOMIC_ACQUIRE);
 #endif
         return count == (ssize_t)size;

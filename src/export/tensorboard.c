@@ -27,7 +27,7 @@
 /* Host names consist of letters, digits, '-' and '.', but a container's name may be anything. */
 static void plain_host_name(char out[TKT_HOST_BYTES])
 {
-    snprintf(out, TKT_HOST_BYTES - TKT_RANK_BYTES, "%s", tkt_host_name());
+    snprintf(out, TKT_HOST_BYTES, "%.*s", TKT_HOST_BYTES - TKT_RANK_BYTES - 1, tkt_host_name());
     for (char *at = out; *at; at++) {
         bool is_plain = (*at >= 'a' && *at <= 'z') || (*at >= 'A' && *at <= 'Z') ||
                         (*at >= '0' && *at <= '9') || *at == '-' || (*at == '.' && at > out);

@@ -184,7 +184,7 @@ static void look_ahead(takt_profiler *profiler)
 static takt_status begin(takt_profiler *profiler)
 {
     tkt_options_hold_directory(&profiler->options);
-    profiler->was_started = true;
+    __atomic_store_n(&profiler->was_started, true, __ATOMIC_RELAXED);
     if (profiler->options.given.crash_safe) {
         takt_status status = tkt_keeping_start(&profiler->options);
         if (status != TAKT_OK)
@@ -271,7 +271,8 @@ takt_status takt_profiler_step(takt_profiler *profiler)
     uintptr_t before;
     if (!profiler && !(profiler = tkt_environment_profiler()))
         return TAKT_OK;
-    if (!profiler->was_started && profiler == tkt_environment_profiler())
+    bool was_started = __atomic_load_n(&profiler->was_started, __ATOMIC_RELAXED);
+    if (!was_started && profiler == tkt_environment_profiler())
         return takt_profiler_start(profiler);
     if (tkt_process_is_disabled())
         return TAKT_BAD_STATE;

@@ -13,7 +13,7 @@ struct takt_profiler {
     tkt_worker worker;
     tkt_report_place reports;
     bool is_running;
-    bool was_started;
+    bool was_started; /* atomic: read before the profiler is entered */
     uint64_t step;
     takt_action action;
     uint64_t step_begin; /* ticks */

@@ -230,6 +230,7 @@ static tkt_thread_log *attach(takt_thread_v1 *thread)
     __atomic_store_n(&thread->top, log->frames, __ATOMIC_RELAXED);
     log->thread = thread;
     log->unpushed = 0;
+    log->stray = 0;
     if (log->rest == log->tail->slots)
         log->tail->thread = log->mark;
     tkt_mutex_unlock(&log->lock);
@@ -361,7 +362,8 @@ tkt_thread_log *tkt_log_enter_for_end(void)
  * so that it notices when recording begins. */
 static bool may_record_inline(const tkt_thread_log *log)
 {
-    return __atomic_load_n(&log->youth, __ATOMIC_RELAXED) == 0 && !tkt_record_has(TKT_STACKS) &&
+    return __atomic_load_n(&log->youth, __ATOMIC_RELAXED) == 0 && !log->stray &&
+           !tkt_record_has(TKT_STACKS) &&
            __atomic_load_n(&takt_switch_hot_v1.mask, __ATOMIC_RELAXED) && tkt_clock_is_inline();
 }
 

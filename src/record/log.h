@@ -162,6 +162,7 @@ typedef struct tkt_thread_log {
     uint32_t        youth;    /* atomic; visits to the library left before the fast paths open */
     bool is_ending;           /* atomic; the thread had begun to end before it got the log */
     uint32_t        unpushed; /* TAKT_BEGINs that found the stack full */
+    uint32_t        stray;    /* depth of a stray phase + 1; 0: none. See scope.c */
     uint32_t        chunk_count; /* chunks begun */
     takt_frame     *frames_before; /* before they moved to the crash-safe file; NULL: not moved */
     struct tkt_mapping_log *mapped; /* its place in the crash-safe file; NULL: none */

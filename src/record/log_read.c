@@ -2,6 +2,7 @@
 #include "record/log.h"
 
 #include "base/clock.h"
+#include "base/sanitizers.h"
 #include "base/thread.h"
 #include "record/control.h"
 #include "record/fold.h"
@@ -193,7 +194,7 @@ void tkt_log_release(tkt_thread_log *log, uint64_t ticks)
  * again. */
 static void read_published(takt_thread_v1 *out, const takt_thread_v1 *thread)
 {
-#ifdef __SANITIZE_THREAD__
+#ifdef TKT_THREAD_SANITIZER
     out->cursor = __atomic_load_n(&thread->cursor, __ATOMIC_ACQUIRE);
     out->top = __atomic_load_n(&thread->top, __ATOMIC_ACQUIRE);
 #else

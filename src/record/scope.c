@@ -36,6 +36,8 @@ static void pop(tkt_thread_log *log, uint32_t depth)
 {
     store_top(log, &log->frames[depth]);
     log->unpushed = 0;
+    if (depth < log->stray)
+        log->stray = 0;
 }
 
 /* Writes the frame at `depth` as a span up to `end`. Does not pop it. */
@@ -86,24 +88,58 @@ void tkt_scope_unwind(tkt_thread_log *log, uint32_t depth, uint64_t now, tkt_mis
     }
 }
 
-/* True if the frame at depth 0 and the frame at depth 2, `inner`, are the same phase. Then the
- * scope of the outer one began before the recording, and its end told nothing: without this, all
- * that the thread does from now on would be inside a phase that is long over. */
-static bool repeats_stray_phase(const takt_frame *inner)
+/* ---- Stray phases ---------------------------------------------------------------------------- */
+
+/* If the recording begins inside a scope, nothing ends the last phase of that scope: its end tells
+ * nothing. All that the thread does later would be inside the phase. But when the program comes by
+ * again, a recorded scope ends in the same phase. So the older one is a stray, unless the scope
+ * around it was recorded too, as in a recursion. */
+
+static bool is_same_site(const takt_frame *a, const takt_frame *b)
 {
-    return (inner->tag & 0xFFu) == 2 && is_phase(inner) && inner[-2].tag == inner->tag - 2;
+    return (a->tag ^ b->tag) <= 0xFFu; /* only the depth differs */
+}
+
+/* True if the phase may be the same as one of the two outermost frames. False most times. */
+static inline bool may_have_stray(const takt_thread_v1 *thread, const takt_frame *phase)
+{
+    if ((phase->tag & 0xFFu) < 2)
+        return false;
+    const takt_frame *frames = ((const tkt_thread_log *)thread->log)->frames;
+    return is_same_site(&frames[0], phase) || is_same_site(&frames[1], phase);
+}
+
+static bool began_before_recording(const takt_frame *frame)
+{
+    return frame->start < __atomic_load_n(&tkt_record_control.began_ticks, __ATOMIC_RELAXED);
+}
+
+/* The scope at `depth` ends, and may end in a phase. Notes if that tells of a stray. From then on
+ * all events call the library, so that the stray ends as soon as nothing is open inside it. */
+static void find_stray(tkt_thread_log *log, uint32_t depth)
+{
+    const takt_frame *frames = log->frames, *phase = &frames[depth + 1];
+    if (phase >= log->thread->top || !is_phase(phase))
+        return;
+    for (uint32_t i = 0; i < 2 && i < depth; i++)
+        if (is_same_site(&frames[i], phase) && (i == 0 || began_before_recording(&frames[0])))
+            log->stray = i + 1;
+}
+
+static void end_stray(tkt_thread_log *log, uint64_t now)
+{
+    if (log->stray && tkt_log_depth(log) == log->stray)
+        tkt_scope_unwind(log, log->stray - 1, now, TKT_CLOSED_BY_ANOTHER);
 }
 
 /* Closes the scope at `depth`, and everything open inside it. */
 static void close_at(tkt_thread_log *log, uint32_t depth, uint64_t now)
 {
-    bool is_in_stray = tkt_log_depth(log) > depth + 1 && depth == 1 &&
-                       repeats_stray_phase(&log->frames[depth + 1]);
+    find_stray(log, depth);
     tkt_scope_unwind(log, depth + 1, now, TKT_CLOSED_BY_ANOTHER);
     write_span(log, depth, now);
     pop(log, depth);
-    if (is_in_stray)
-        tkt_scope_unwind(log, 0, now, TKT_CLOSED_BY_ANOTHER);
+    end_stray(log, now);
 }
 
 /* The return address into the program, in a function that the program calls. */
@@ -192,7 +228,7 @@ static bool end_with_phase(takt_thread_v1 *thread, takt_frame *frame, uint64_t s
     if (!tkt_enter_to_write(thread, 2, &slot))
         return false;
     uint64_t ticks;
-    bool is_plain = takt_ticks_since(&frame->start, &ticks) && !repeats_stray_phase(phase);
+    bool is_plain = takt_ticks_since(&frame->start, &ticks) && !may_have_stray(thread, phase);
     if (is_plain) {
         uint64_t phase_start = phase->start;
         pop_plain(thread, slot, phase, phase_start, ticks - (phase_start - start));
@@ -209,11 +245,11 @@ static bool end_beside_stacks(takt_thread_v1 *thread, takt_frame *frame, uint64_
     tkt_thread_log *log = thread->log;
     uint64_t busy = thread->busy;
     if (!tkt_record_has(TKT_STACKS) || (busy & ~(TAKT_BUSY | TKT_BUSY_SHUT)) ||
-        thread->top != frame + 1 || frame->start != start || !tkt_clock_is_inline())
+        thread->top != frame + 1 || frame->start != start || !tkt_clock_is_inline() || log->stray)
         return false;
     takt_enter(thread);
     bool has_room = !log->gap_ticks && thread->cursor != log->chunk_end;
-    uint64_t ticks;
+    uint64_t ticks = 0;
     bool is_plain = has_room && takt_ticks_since(&frame->start, &ticks);
     if (is_plain) {
         pop_plain(thread, thread->cursor, frame, start, ticks);
@@ -274,7 +310,7 @@ static inline bool end_innermost_pair(takt_thread_v1 *thread, uint32_t tag)
     if (!tkt_enter_to_write(thread, 1, &slot))
         return false;
     takt_frame *frame = thread->top - 1;
-    uint64_t ticks;
+    uint64_t ticks = 0;
     bool is_match = tag ? (tag ^ frame->tag) < TKT_DEEP /* only the depth differs */
                         : is_pair(frame) && frame->depth < TKT_DEEP;
     is_match = is_match && takt_ticks_since(&frame->start, &ticks);
@@ -312,10 +348,13 @@ static uint32_t find_open(const tkt_thread_log *log, uint32_t name_id)
 }
 
 /* For an end that fits nothing on the stack. Its begin may have come before the recording, so the
- * first such end of a site, with no scope open, is no mistake: returns true for it. */
+ * first such end of a site is no mistake, unless a scope has begun since: returns true for it. */
 static bool may_have_begun_before(tkt_thread_log *log, uint32_t id)
 {
-    if (tkt_log_depth(log) != 0)
+    uint32_t depth = tkt_log_depth(log);
+    while (depth > 0 && is_phase(&log->frames[depth - 1]))
+        depth--;
+    if (depth > 0 && !began_before_recording(&log->frames[depth - 1]))
         return false;
     uint32_t epoch = __atomic_load_n(&tkt_record_control.epoch, __ATOMIC_RELAXED);
     uint64_t *seen = tkt_map_put(&log->unmatched_ends, id);
@@ -448,6 +487,7 @@ static TKT_APART void phase_slow(takt_site *site, const void *caller)
     uint32_t id = tkt_log_site(log, site);
     uint32_t depth = tkt_log_depth(log);
     if (id && depth > 0 && is_phase(&log->frames[depth - 1])) {
+        log->stray = depth == log->stray ? 0 : log->stray;
         uint32_t stack = tkt_stack_here(log, caller);
         uint64_t now = tkt_ticks();
         takt_frame *frame = &log->frames[depth - 1];

@@ -244,9 +244,10 @@ static takt_site named_for_traces(const takt_site *site)
                        .function = site->function,
                        .device = site->device,
                        .line = site->line};
-    bool is_colored = site->kind == TAKT_SITE_SCOPE && site->filter >> 24 == 0xFF;
+    uint32_t filter = __atomic_load_n(&site->filter, __ATOMIC_RELAXED);
+    bool is_colored = site->kind == TAKT_SITE_SCOPE && filter >> 24 == 0xFF;
     if (site->kind == TAKT_SITE_ACTIVITY || is_colored) /* otherwise an END keeps its begin there */
-        shown.filter = site->filter;
+        shown.filter = filter;
     if (site->function && tkt_signature_name(function, sizeof function, site->function) > 0) {
         shown.function = function;
         if (site->name == site->function)

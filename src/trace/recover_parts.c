@@ -109,7 +109,7 @@ static void read_stack(tkt_recovery *r, rest from)
     }
     *stack = (tkt_call_stack){facts.number, facts.count, places};
     for (uint32_t i = 0; i < facts.count; i++) {
-        tkt_mapping_place place;
+        tkt_mapping_place place = {0};
         take_bytes(&from, &place, sizeof place);
         stack->addresses[i] = (uintptr_t)place.address;
         places[i] = (tkt_stack_place){place.object, (uintptr_t)place.base};

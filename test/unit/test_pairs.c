@@ -105,6 +105,31 @@ TEST(a_begin_without_an_end_is_named)
     takt_profiler_destroy(profiler);
 }
 
+static void end_solve(void)
+{
+    TAKT_END("solve");
+}
+
+/* The scope around is of the first recording, the pair begins before the next one. */
+TEST(a_pair_that_began_before_the_recording_is_no_mistake_in_an_older_scope)
+{
+    takt_profiler *profiler = start();
+    {
+        TAKT_SCOPE("simulation");
+        takt_profiler_stop(profiler);
+        for (int i = 0; i < 2; i++) {
+            TAKT_BEGIN("solve");
+            takt_profiler_start(profiler);
+            end_solve();
+            if (i == 1)
+                end_solve(); /* and this is one */
+            takt_profiler_stop(profiler);
+            assert_int_equal(takt_trace_loss(takt_profiler_trace(profiler), TAKT_LOSS_MISMATCH), i);
+        }
+    }
+    takt_profiler_destroy(profiler);
+}
+
 /* Its begin is moved back by 2^33 ticks, some seconds, which is before the recording began. Taken
  * modulo 2^32 it would have ended there, too, and be missing. */
 /* Scopes of one name, each in the one before. */

@@ -54,6 +54,7 @@ static model_span *model;
 static size_t model_count;
 static size_t model_stack[MAX_OPEN];
 static size_t model_depth;
+static bool has_stray;
 static const char *const names[NAMES] = {"a", "b",  "solve", "forces", "neighbours", "io",
                                          "x", "yy", "zzz",   "p0",     "p1",         "p2"};
 
@@ -86,18 +87,24 @@ static void do_begin(void)
     model_open(name, false);
 }
 
-/* A phase outside of scopes ends with a scope inside it whose last phase it is again. */
+/* A phase outside of scopes is a stray once a scope inside it has ended in the same phase. */
+static bool model_has_stray(void)
+{
+    const model_span *first = &model[model_stack[0]];
+    return model_depth > 1 && model_top_is_phase() && first->is_phase &&
+           first->name == model[model_stack[model_depth - 1]].name;
+}
+
 static void do_end(void)
 {
     takt_end();
-    uint32_t phase = NAMES;
-    if (model_top_is_phase()) {
-        phase = model[model_stack[model_depth - 1]].name;
+    has_stray |= model_has_stray();
+    if (model_top_is_phase())
         model_close();
-    }
     model_close();
-    if (model_depth == 1 && model[model_stack[0]].name == phase)
+    if (has_stray && model_depth == 1)
         model_close();
+    has_stray &= model_depth > 0;
 }
 
 static void do_phase(void)
@@ -111,6 +118,7 @@ static void do_phase(void)
         TAKT_PHASE("p2");
     if (model_top_is_phase())
         model_close();
+    has_stray &= model_depth > 0;
     model_open(9 + which, true);
 }
 

@@ -90,6 +90,21 @@ static void solve(tkt_window **begun_inside)
     TAKT_PHASE("factor");
 }
 
+static void job(tkt_window **begun_inside)
+{
+    TAKT_SCOPE("job");
+    solve(begun_inside);
+}
+
+static void check_parents(const takt_trace *trace, const uint32_t *parents, size_t count)
+{
+    assert_int_equal(trace->tracks.count, 1);
+    const tkt_spans *spans = &trace->tracks.items[0].spans;
+    assert_int_equal(spans->count, count);
+    for (size_t i = 0; i < count; i++)
+        assert_int_equal(spans->items[i].parent, parents[i]);
+}
+
 /* The first "factor" has lost its scope, and lies around one "solve"; the others are as ever. */
 TEST(a_phase_without_its_scope_ends_with_the_next_such_scope)
 {
@@ -98,12 +113,59 @@ TEST(a_phase_without_its_scope_ends_with_the_next_such_scope)
     for (int i = 0; i < 3; i++)
         solve(NULL);
     takt_trace *trace = end_and_seal(window);
-    assert_int_equal(trace->tracks.count, 1);
-    const tkt_spans *spans = &trace->tracks.items[0].spans;
     static const uint32_t parents[] = {TKT_NO_SPAN, 0, 1, 1, TKT_NO_SPAN, 4, 4, TKT_NO_SPAN, 7, 7};
-    assert_int_equal(spans->count, sizeof parents / sizeof *parents);
-    for (size_t i = 0; i < spans->count; i++)
-        assert_int_equal(spans->items[i].parent, parents[i]);
+    check_parents(trace, parents, sizeof parents / sizeof *parents);
+    takt_trace_release(trace);
+}
+
+/* The same with a scope around. While the stray is open, the fast paths are not. */
+TEST(a_phase_without_its_scope_ends_with_the_scope_around_the_next_one)
+{
+    tkt_window *window;
+    job(&window);
+    for (int i = 0; i < 3; i++)
+        job(NULL);
+    takt_trace *trace = end_and_seal(window);
+    static const uint32_t parents[] = {TKT_NO_SPAN, 0, 1,           2, 2,  TKT_NO_SPAN, 5,
+                                       6,           6, TKT_NO_SPAN, 9, 10, 10};
+    check_parents(trace, parents, sizeof parents / sizeof *parents);
+    assert_int_equal(takt_thread_hot_v1.busy, 0);
+    takt_trace_release(trace);
+}
+
+/* The same in a scope that an earlier recording has begun. */
+TEST(a_phase_without_its_scope_ends_too_if_an_older_scope_is_open)
+{
+    tkt_window *window = open_window(TKT_KEEP, 0);
+    TAKT_SCOPE("worker");
+    takt_trace_release(end_and_seal(window));
+    job(&window);
+    for (int i = 0; i < 2; i++)
+        job(NULL);
+    takt_trace *trace = end_and_seal(window);
+    static const uint32_t parents[] = {TKT_NO_SPAN, 0, 1, 2, 3, 3, 0, 6, 7, 7};
+    check_parents(trace, parents, sizeof parents / sizeof *parents);
+    takt_trace_release(trace);
+}
+
+static void descend(int depth)
+{
+    TAKT_SCOPE("descend");
+    TAKT_PHASE("inner");
+    if (depth > 0)
+        descend(depth - 1);
+}
+
+TEST(a_phase_of_a_recursion_is_no_stray)
+{
+    tkt_window *window = open_window(TKT_KEEP, 0);
+    descend(3);
+    takt_trace *trace = end_and_seal(window);
+    static const uint32_t parents[] = {TKT_NO_SPAN, 0, 1, 2, 3, 4, 5, 6};
+    check_parents(trace, parents, sizeof parents / sizeof *parents);
+    const tkt_span *spans = trace->tracks.items[0].spans.items;
+    for (int i = 1; i < 8; i += 2)
+        assert_true(spans[i].end_ns >= spans[i - 1].end_ns);
     takt_trace_release(trace);
 }
 
