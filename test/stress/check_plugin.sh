@@ -58,4 +58,9 @@ if [ -z "${SAN-}" ]; then
     left=$(sed -n 's/^kB //p' "$scratch/output")
     [ "$left" -lt $((100 * loads)) ] || fail "$loads loads leave $left kB behind"
 fi
+
+# dlclose() unloads no library with unique symbols.
+${CXX:-c++} -std=c++17 -Wall -Wextra -Werror -Iinclude -fPIC -shared test/stress/plugin_inline.cpp \
+    -o "$scratch/inline.so" || fail "the plugin in C++ cannot be built"
+! readelf -sW "$scratch/inline.so" | grep UNIQUE || fail "the plugin in C++ cannot be unloaded"
 finish "names outlive their plugin"

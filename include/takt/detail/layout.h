@@ -27,8 +27,17 @@ typedef enum takt_site_kind {
 #define TAKT_SLOW 0x80000000u
 #define TAKT_BUSY UINT64_C(0xFFFFFFFF80000000) /* TAKT_SLOW as one instruction can store it */
 
+/* In C++, statics of inline functions are shared by all libraries that have the function, and g++
+ * marks them so that dlclose() unloads none of these libraries. A type that is hidden keeps them in
+ * their own library. */
+#ifdef __cplusplus
+#define TAKT_HIDDEN_TYPE __attribute__((visibility("hidden")))
+#else
+#define TAKT_HIDDEN_TYPE
+#endif
+
 /* A call site. It has static storage; the library fills `tag` at the first recorded hit. */
-typedef struct takt_site {
+typedef struct TAKT_HIDDEN_TYPE takt_site {
     uint32_t    tag;  /* id << 8 and flags; TAKT_SLOW until the site has an id; atomic */
     uint8_t     kind; /* takt_site_kind */
     uint8_t     level;

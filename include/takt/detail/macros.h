@@ -54,11 +54,16 @@
 #define TAKT_NORMAL_BIT TAKT_DEFAULT_BIT(TAKT_LEVEL_NORMAL)
 #define TAKT_COMMA      ,
 
+/* The current frame of a TAKT_FRAME. */
+typedef struct TAKT_HIDDEN_TYPE takt_frame_begin {
+    uint64_t ns; /* atomic; 0: not recorded */
+} takt_frame_begin;
+
 /* Ends the current frame of TAKT_FRAME and begins the next one. */
-static inline void takt_frame_next(uint64_t *begin, const char *name)
+static inline void takt_frame_next(takt_frame_begin *begin, const char *name)
 {
     uint64_t now = takt_is_on(TAKT_NORMAL_BIT) ? takt_now_ns() : 0;
-    uint64_t was = __atomic_exchange_n(begin, now, __ATOMIC_RELAXED);
+    uint64_t was = __atomic_exchange_n(&begin->ns, now, __ATOMIC_RELAXED);
     if (was != 0 && now != 0)
         takt_span_at(takt_track_named(name), name, was, now);
 }
@@ -90,9 +95,9 @@ static inline void takt_frame_next(uint64_t *begin, const char *name)
                  TAKT_COMMA TAKT_CAST(double, value))
 #define TAKT_DO_FRAME(name)                                                                        \
     do {                                                                                           \
-        static uint64_t takt_frame_begin; /* nanoseconds, atomic; 0: not recorded */               \
+        TAKT_CONSTINIT static takt_frame_begin takt_frame_here = {0};                              \
         TAKT_REQUIRE_NAME(name, TAKT_INSTEAD_FRAME)                                                \
-        takt_frame_next(&takt_frame_begin, name);                                                  \
+        takt_frame_next(&takt_frame_here, name);                                                   \
     } while (0)
 #define TAKT_DO_WORK(flops, bytes)                                                                 \
     do {                                                                                           \
