@@ -271,11 +271,11 @@ static void begin_gap(tkt_thread_log *log, uint64_t since)
 /* With the lock, when there is no memory: restarts the tail. So events are lost a chunk at a time,
  * and cost no more than recorded ones. Only if no window that waits to be sealed has some of them.
  * Whoever reads the losses takes the lock, and so finds each loss in the window that it belongs to.
- * In a crash-safe recording, written events stay. */
+ */
 static bool drop_newest(tkt_thread_log *log)
 {
     tkt_chunk *tail = log->tail;
-    if (log->pins || log->mapped || has_settled(tail))
+    if (log->pins || has_settled(tail))
         return false;
     tail->count = (uint32_t)(log->thread->cursor - tail->slots);
     bool is_in_gap = tail->count > 0 && tkt_slot_is(tail->slots, TKT_SLOT_GAP);

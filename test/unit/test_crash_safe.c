@@ -273,9 +273,11 @@ static void fill_up(void)
         TAKT_SCOPE("work");
         TAKT_SCOPE("work inside");
     }
+    TAKT_MARK("last");
     die();
 }
 
+/* What was dropped lies before the last few hundred events, as without the file. */
 TEST(scopes_that_were_dropped_do_not_look_open)
 {
     in_child(fill_up);
@@ -285,7 +287,30 @@ TEST(scopes_that_were_dropped_do_not_look_open)
     unsigned work = count(trace, "work", false) + count(trace, "work inside", false);
     assert_int_equal(trace->losses[TAKT_LOSS_BUFFER_FULL], 200000 - work);
     assert_in_range(work, 1000, 10000);
+    assert_int_equal(trace->marks.count, 1);
     done(trace);
+}
+
+static void fill_up_and_stop(void)
+{
+    takt_profiler *profiler =
+        start((takt_profiler_options){.mode = TAKT_MODE_BOTH, .max_memory_bytes = 64u << 10});
+    for (int i = 0; i < 100000; i++) {
+        TAKT_SCOPE("work");
+    }
+    takt_profiler_stop(profiler);
+    const takt_trace *trace = takt_profiler_trace(profiler);
+    const tkt_fold *fold = tkt_trace_fold(trace);
+    bool is_whole = trace->losses[TAKT_LOSS_BUFFER_FULL] > 0 && fold && fold->count == 2 &&
+                    fold->items[1].stats.count == 100000;
+    if (!is_whole)
+        _exit(1);
+}
+
+TEST(totals_survive_dropped_scopes)
+{
+    in_child(fill_up_and_stop);
+    remove_files();
 }
 
 /* ---- Summaries ------------------------------------------------------------------------------- */
