@@ -281,10 +281,12 @@ static bool add_activity(takt_trace *trace, uint32_t track, uint32_t index, uint
     return true;
 }
 
-/* Counts an unfinished span for its site and updates the site with the most. Leaves out phases,
- * which end with their scope. False without memory. */
-static bool count_unfinished(takt_trace *trace, const tkt_span *span, tkt_map *counts)
+/* Counts a span that the recording cut. Counts unfinished ones also for their site, and updates the
+ * site with the most; leaves out phases, which end with their scope. False without memory. */
+static bool count_cut(takt_trace *trace, const tkt_span *span, tkt_map *counts)
 {
+    trace->facts.begun_before += (span->site_flags & TAKT_SPAN_BEGUN_BEFORE) != 0;
+    trace->facts.unfinished += (span->site_flags & TAKT_SPAN_UNFINISHED) != 0;
     const uint32_t mask = TAKT_SPAN_UNFINISHED | TAKT_SPAN_BEGUN_BEFORE | TAKT_SPAN_PHASE;
     uint32_t site = tkt_span_site(span);
     if ((tkt_span_flags(span) & mask) != TAKT_SPAN_UNFINISHED)
@@ -299,17 +301,16 @@ static bool count_unfinished(takt_trace *trace, const tkt_span *span, tkt_map *c
 static takt_status visit_spans(takt_trace *trace, uint32_t number, const uint32_t *labels,
                                tkt_map *unfinished)
 {
-    const tkt_track *track = &trace->tracks.items[number];
-    for (size_t i = 0; i < track->spans.count; i++) {
-        tkt_span *span = &track->spans.items[i];
+    const tkt_spans spans = trace->tracks.items[number].spans;
+    for (size_t i = 0; i < spans.count; i++) {
+        tkt_span *span = &spans.items[i];
         uint8_t kind = trace->sites.items[tkt_span_site(span)].kind;
-        trace->facts.begun_before += (span->site_flags & TAKT_SPAN_BEGUN_BEFORE) != 0;
-        trace->facts.unfinished += (span->site_flags & TAKT_SPAN_UNFINISHED) != 0;
+        bool is_cut = span->site_flags & (TAKT_SPAN_BEGUN_BEFORE | TAKT_SPAN_UNFINISHED);
         if (kind == TAKT_SITE_PHASE)
             span->site_flags |= TAKT_SPAN_PHASE;
         if (kind == TAKT_SITE_CALL)
             span->site_flags |= TAKT_SPAN_CALL;
-        if (!count_unfinished(trace, span, unfinished))
+        if (is_cut && !count_cut(trace, span, unfinished))
             return TAKT_NO_MEMORY;
         if (kind != TAKT_SITE_ACTIVITY)
             continue;
@@ -319,7 +320,7 @@ static takt_status visit_spans(takt_trace *trace, uint32_t number, const uint32_
             !add_activity(trace, number, (uint32_t)i, labels[tkt_span_site(span)]))
             return TAKT_NO_MEMORY;
     }
-    trace->facts.span_count += track->spans.count;
+    trace->facts.span_count += spans.count;
     return TAKT_OK;
 }
 

@@ -183,9 +183,11 @@ static void place(nest *n, const tkt_slot_span *span)
         .site_flags = site << 8 | flags_of(n, span, kind),
         .parent = ancestors ? n->ancestors.items[ancestors - 1].place : TKT_NO_SPAN,
     };
-    ancestor *mine = added(n, TKT_ARRAY_ADD(&n->ancestors));
+    ancestor *mine = TKT_ARRAY_ADD(&n->ancestors);
     if (mine)
         *mine = (ancestor){first, span->begin, place, span->depth};
+    else
+        n->sealing->is_out_of_memory = true;
 }
 
 /* Goes back over missing events. Spans that began after `ticks` have none of the earlier events,
@@ -310,6 +312,8 @@ static void add_counter(nest *n, const takt_record *slot)
 static void place_event(nest *n, const takt_record *slot)
 {
     tkt_slot_kind kind = tkt_slot_kind_of(slot);
+    if (kind == TKT_SLOT_GAP)
+        go_over_gap(n, slot->start);
     if (n->is_before)
         return;
     if (kind >= TKT_SLOT_ARG_INT && kind <= TKT_SLOT_ARG_STRING) {
@@ -346,9 +350,7 @@ static void place_slots(nest *n, const takt_record *first, const takt_record *en
 {
     tkt_slot_span span;
     for (const takt_record *slot = end; slot-- > first;) {
-        if (tkt_slot_is(slot, TKT_SLOT_GAP))
-            go_over_gap(n, slot->start);
-        else if (!tkt_slot_read_span(slot, &span))
+        if (!tkt_slot_read_span(slot, &span))
             place_event(n, slot);
         else if (n->count > 0 && is_in_window(n, &span))
             place(n, &span);
