@@ -128,8 +128,8 @@ static void add_activity(taking *t, const tkt_stored_activity *from, uint32_t sh
         t->to->lost[TAKT_LOSS_DEVICE_DROPPED]++;
         return;
     }
-    *to = tkt_activity_of(from, tkt_clock_map_ns(&t->map, from->begin),
-                          &t->to->trace->shapes.items[shape], shape, label_of(t, from->device));
+    tkt_activity_set(to, from, tkt_clock_map_ns(&t->map, from->begin),
+                     &t->to->trace->shapes.items[shape], shape, label_of(t, from->device));
 }
 
 static void add_node(taking *t, const tkt_stored_activity *from)

@@ -181,8 +181,8 @@ static void add_activity(join *j, const tkt_stored_activity *from, uint32_t inde
         j->is_short = true;
         return;
     }
-    *to = tkt_activity_of(from, begin_ns, &j->trace->shapes.items[index], index,
-                          label_of(j, from->device));
+    tkt_activity_set(to, from, begin_ns, &j->trace->shapes.items[index], index,
+                     label_of(j, from->device));
     tkt_call_attribute(j->trace, call, to);
     j->joined.unattributed += call == TKT_NO_CALL;
 }

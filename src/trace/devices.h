@@ -194,18 +194,19 @@ tkt_wait tkt_wait_of(const tkt_stored_wait *from, uint64_t begin_ns, const tkt_r
 
 /* Converts what begins at `begin_ns` on the device of that label. `index` is the place of `shape` in
  * the trace. What follows from the call stays unknown. */
-static inline tkt_activity tkt_activity_of(const tkt_stored_activity *from, uint64_t begin_ns,
-                                           const tkt_shape *shape, uint32_t index, uint32_t device)
+static inline void tkt_activity_set(tkt_activity *to, const tkt_stored_activity *from,
+                                    uint64_t begin_ns, const tkt_shape *shape, uint32_t index,
+                                    uint32_t device)
 {
-    return (tkt_activity){.begin_ns = begin_ns,
-                          .end_ns = begin_ns + (from->end - from->begin),
-                          .name = shape->label,
-                          .device = device,
-                          .filter = shape->filter,
-                          .shape = index,
-                          .stream = from->stream,
-                          .context = from->context,
-                          .correlation = from->correlation};
+    *to = (tkt_activity){.begin_ns = begin_ns,
+                         .end_ns = begin_ns + (from->end - from->begin),
+                         .name = shape->label,
+                         .device = device,
+                         .filter = shape->filter,
+                         .shape = index,
+                         .stream = from->stream,
+                         .context = from->context,
+                         .correlation = from->correlation};
 }
 
 static inline tkt_overhead tkt_overhead_of(const tkt_stored_overhead *from, uint64_t begin_ns)
