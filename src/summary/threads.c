@@ -324,16 +324,17 @@ takt_status tkt_threads_spread(const takt_trace *trace, const uint32_t *of_site,
         if (track->kind != TAKT_TRACK_THREAD)
             continue;
         memset(shares, 0, scopes->count * sizeof *shares);
-        for (size_t s = 0; s < track->spans.count; s++) {
-            const tkt_span *span = &track->spans.items[s];
+        const tkt_span *end = track->spans.items + track->spans.count;
+        for (const tkt_span *span = track->spans.items; span < end; span++) {
             uint32_t group = of_site[tkt_span_site(span)];
             if (group == TKT_NO_GROUP)
                 continue;
-            shares[group].calls++;
-            if (span->begin_ns < shares[group].until_ns)
+            share *mine = &shares[group];
+            mine->calls++;
+            if (span->begin_ns < mine->until_ns)
                 continue;
-            shares[group].until_ns = span->end_ns;
-            shares[group].ns += span->end_ns - span->begin_ns;
+            mine->until_ns = span->end_ns;
+            mine->ns += span->end_ns - span->begin_ns;
         }
         add_shares(scopes, shares, i, track->thread_id == trace->facts.process_id);
     }
