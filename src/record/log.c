@@ -231,6 +231,7 @@ static tkt_thread_log *attach(takt_thread_v1 *thread)
     log->thread = thread;
     log->unpushed = 0;
     log->stray = 0;
+    log->skipped_count = 0;
     if (log->rest == log->tail->slots)
         log->tail->thread = log->mark;
     tkt_mutex_unlock(&log->lock);
@@ -363,7 +364,7 @@ tkt_thread_log *tkt_log_enter_for_end(void)
 static bool may_record_inline(const tkt_thread_log *log)
 {
     return __atomic_load_n(&log->youth, __ATOMIC_RELAXED) == 0 && !log->stray &&
-           !tkt_record_has(TKT_STACKS) &&
+           !log->skipped_count && !tkt_record_has(TKT_STACKS) &&
            __atomic_load_n(&takt_switch_hot_v1.mask, __ATOMIC_RELAXED) && tkt_clock_is_inline();
 }
 

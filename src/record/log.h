@@ -132,6 +132,14 @@ typedef struct tkt_log_reading {
     const takt_record *until; /* and up to where */
 } tkt_log_reading;
 
+/* Calls of takt_begin() while nothing was recorded, with `depth` scopes open. */
+typedef struct tkt_skipped {
+    uint32_t depth;
+    uint32_t begins;
+} tkt_skipped;
+
+#define TKT_SKIPPED 4u
+
 typedef struct tkt_thread_log {
     struct tkt_thread_log *next; /* in the list of all logs, which only grows */
     struct tkt_thread_log *next_free; /* while no thread uses the log */
@@ -163,6 +171,8 @@ typedef struct tkt_thread_log {
     bool is_ending;           /* atomic; the thread had begun to end before it got the log */
     uint32_t        unpushed; /* TAKT_BEGINs that found the stack full */
     uint32_t        stray;    /* depth of a stray phase + 1; 0: none. See scope.c */
+    tkt_skipped     skipped[TKT_SKIPPED]; /* see scope.c; the innermost last */
+    uint32_t        skipped_count;
     uint32_t        chunk_count; /* chunks begun */
     takt_frame     *frames_before; /* before they moved to the crash-safe file; NULL: not moved */
     struct tkt_mapping_log *mapped; /* its place in the crash-safe file; NULL: none */

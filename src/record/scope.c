@@ -38,6 +38,8 @@ static void pop(tkt_thread_log *log, uint32_t depth)
     log->unpushed = 0;
     if (depth < log->stray)
         log->stray = 0;
+    while (log->skipped_count > 0 && log->skipped[log->skipped_count - 1].depth > depth)
+        log->skipped_count--;
 }
 
 /* Writes the frame at `depth` as a span up to `end`. Does not pop it. */
@@ -245,7 +247,8 @@ static bool end_beside_stacks(takt_thread_v1 *thread, takt_frame *frame, uint64_
     tkt_thread_log *log = thread->log;
     uint64_t busy = thread->busy;
     if (!tkt_record_has(TKT_STACKS) || (busy & ~(TAKT_BUSY | TKT_BUSY_SHUT)) ||
-        thread->top != frame + 1 || frame->start != start || !tkt_clock_is_inline() || log->stray)
+        thread->top != frame + 1 || frame->start != start || !tkt_clock_is_inline() || log->stray ||
+        log->skipped_count)
         return false;
     takt_enter(thread);
     bool has_room = !log->gap_ticks && thread->cursor != log->chunk_end;
@@ -430,10 +433,40 @@ static TKT_APART void begin_name_slow(const char *name, const void *caller)
     tkt_log_leave(log);
 }
 
+/* Nothing is recorded, but scopes of an earlier recording are open: without this, the end of the
+ * scope that is skipped here would close one of them. Until then, all events call the library. */
+static TKT_APART void skip_begin(void)
+{
+    tkt_thread_log *log = tkt_log_enter();
+    if (!log)
+        return;
+    uint32_t depth = tkt_log_depth(log);
+    tkt_skipped *last = log->skipped_count ? &log->skipped[log->skipped_count - 1] : NULL;
+    if (last && last->depth == depth)
+        last->begins++;
+    else if (depth > 0 && log->skipped_count < TKT_SKIPPED)
+        log->skipped[log->skipped_count++] = (tkt_skipped){depth, 1};
+    tkt_log_leave(log);
+}
+
+/* True for the end of a scope that was skipped; `open` scopes are open up to the innermost pair. */
+static bool ends_skipped(tkt_thread_log *log, uint32_t open)
+{
+    tkt_skipped *last = log->skipped_count ? &log->skipped[log->skipped_count - 1] : NULL;
+    if (!last || open > last->depth)
+        return false;
+    log->skipped_count -= --last->begins == 0;
+    return true;
+}
+
 void takt_begin(const char *name)
 {
-    if (takt_is_on(TAKT_NORMAL_BIT) && !begin_name_fast(&takt_thread_hot_v1, name))
+    if (!takt_is_on(TAKT_NORMAL_BIT)) {
+        if (TAKT_UNLIKELY(takt_has_open()))
+            skip_begin();
+    } else if (!begin_name_fast(&takt_thread_hot_v1, name)) {
         begin_name_slow(name, CALLER);
+    }
 }
 
 static TKT_APART void begin_made_slow(uint32_t site, const void *caller)
@@ -447,8 +480,11 @@ static TKT_APART void begin_made_slow(uint32_t site, const void *caller)
 
 void takt_begin_name(takt_name name)
 {
-    if (!takt_is_on(TAKT_NORMAL_BIT))
+    if (!takt_is_on(TAKT_NORMAL_BIT)) {
+        if (TAKT_UNLIKELY(takt_has_open()))
+            skip_begin();
         return;
+    }
     uint32_t tag = name.id ? name.id << 8 : TAKT_SLOW;
     if (!tkt_push(&takt_thread_hot_v1, tag, TKT_FRAME_PAIR))
         begin_made_slow(name.id, CALLER);
@@ -463,10 +499,12 @@ static TKT_APART void end_pair_slow(void)
     uint32_t depth = tkt_log_depth(log);
     while (depth > 0 && !is_pair(&log->frames[depth - 1]))
         depth--;
-    if (log->unpushed > 0 || depth == 0)
-        end_unmatched(log, 0);
-    else
-        close_at(log, depth - 1, now);
+    if (!ends_skipped(log, depth)) {
+        if (log->unpushed > 0 || depth == 0)
+            end_unmatched(log, 0);
+        else
+            close_at(log, depth - 1, now);
+    }
     tkt_log_leave(log);
 }
 

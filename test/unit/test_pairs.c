@@ -130,6 +130,40 @@ TEST(a_pair_that_began_before_the_recording_is_no_mistake_in_an_older_scope)
     takt_profiler_destroy(profiler);
 }
 
+/* The pairs within run while nothing is recorded, or begin then. Their ends end no older pair. */
+TEST(a_pair_that_was_not_recorded_ends_no_scope_of_an_earlier_recording)
+{
+    takt_profiler *profiler = start();
+    takt_begin("outer");
+    TAKT_SCOPE("mid");
+    takt_profiler_stop(profiler);
+    for (int i = 0; i < 3; i++) {
+        takt_begin("skipped");
+        takt_begin("skipped too");
+        takt_end();
+        takt_end();
+    }
+    takt_begin("begun before");
+    takt_profiler_start(profiler);
+    takt_begin("inner");
+    takt_end();
+    takt_end(); /* of "begun before" */
+    takt_begin("after");
+    takt_end();
+    takt_profiler_stop(profiler);
+    const takt_trace *trace = takt_profiler_trace(profiler);
+    static const char *const names[] = {"outer", "mid", "inner", "after"};
+    static const size_t parents[] = {TAKT_NO_PARENT, 0, 1, 1};
+    assert_int_equal(takt_trace_facts(trace)->span_count, 4);
+    for (size_t i = 0; i < 4; i++) {
+        assert_string_equal(span_at(trace, i).name, names[i]);
+        assert_int_equal(span_at(trace, i).parent, parents[i]);
+    }
+    assert_int_equal(takt_trace_loss(trace, TAKT_LOSS_MISMATCH), 0);
+    takt_end();
+    takt_profiler_destroy(profiler);
+}
+
 /* Its begin is moved back by 2^33 ticks, some seconds, which is before the recording began. Taken
  * modulo 2^32 it would have ended there, too, and be missing. */
 /* Scopes of one name, each in the one before. */
