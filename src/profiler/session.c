@@ -395,6 +395,7 @@ void tkt_window_end(tkt_window *window, uint64_t ticks)
     __atomic_store_n(&window->end_ticks, ticks, __ATOMIC_RELEASE);
     if (window->wish.modes & TKT_FOLD) /* threads fold their full chunks until take_folds() */
         __atomic_store_n(&tkt_record_control.fold_until_ticks, ticks, __ATOMIC_RELAXED);
+    window->memory_after = tkt_window_memory(window); /* before all that takes its time */
     settle(window);
     window->losses = tkt_window_losses_now(window);
     tkt_devices_end(&window->devices);
@@ -409,7 +410,6 @@ void tkt_window_end(tkt_window *window, uint64_t ticks)
     apply_wishes();
     tkt_mutex_unlock(&session_lock);
     tkt_mutex_unlock(&window->snapshots);
-    window->memory_after = tkt_window_memory(window);
     window->realtime_offset_ns = tkt_clock_realtime_offset_ns();
     window->residual_ns = tkt_clock_residual_ns(&window->fit);
     tkt_mismatch_report();
