@@ -255,7 +255,7 @@ unwound := $(patsubst %,src/%.c, \
     $(addprefix base/,error unwind writer) \
     $(addprefix cuda/,callback event event_mark) \
     $(addprefix profiler/,at_exit cycle devices profiler timer transitions) \
-    $(addprefix record/,event name scope stack) \
+    $(addprefix record/,event name pair scope stack) \
     $(addprefix report/,formats report text))
 no_tables := -fno-asynchronous-unwind-tables -fno-unwind-tables
 ifeq ($(origin CFLAGS)$(SAN),file)

@@ -3,26 +3,13 @@
 #include "record/scope.h"
 
 #include "base/clock.h"
-#include "record/control.h"
-#include "record/fast.h"
+#include "record/frames.h"
 #include "record/site.h"
 
-#include <string.h>
 
 /* The start that a block stores for a scope too deep for the fast path. No clock returns it, so the
  * end of the scope calls the library. */
 #define DEEP_START UINT64_MAX
-
-static bool is_phase(const takt_frame *frame)
-{
-    return (frame->tag & TAKT_FRAME_PHASE) != 0;
-}
-
-/* True for frames that TAKT_BEGIN opened: an END closes them, leaving the block does not. */
-static bool is_pair(const takt_frame *frame)
-{
-    return (frame->tag & TKT_FRAME_PAIR) != 0;
-}
 
 static void store_top(tkt_thread_log *log, takt_frame *top)
 {
@@ -80,7 +67,7 @@ void tkt_scope_unwind(tkt_thread_log *log, uint32_t depth, uint64_t now, tkt_mis
 {
     for (uint32_t top = tkt_log_depth(log); top-- > depth;) {
         const takt_frame *frame = &log->frames[top];
-        if (!is_phase(frame)) {
+        if (!tkt_frame_is_phase(frame)) {
             tkt_log_lose(log, TAKT_LOSS_MISMATCH);
             tkt_mismatch_count(cause, tkt_frame_site(frame));
             let_tick_pass(frame->start);
@@ -111,20 +98,15 @@ static inline bool may_have_stray(const takt_thread_v1 *thread, const takt_frame
     return is_same_site(&frames[0], phase) || is_same_site(&frames[1], phase);
 }
 
-static bool began_before_recording(const takt_frame *frame)
-{
-    return frame->start < __atomic_load_n(&tkt_record_control.began_ticks, __ATOMIC_RELAXED);
-}
-
 /* The scope at `depth` ends, and may end in a phase. Notes if that tells of a stray. From then on
  * all events call the library, so that the stray ends as soon as nothing is open inside it. */
 static void find_stray(tkt_thread_log *log, uint32_t depth)
 {
     const takt_frame *frames = log->frames, *phase = &frames[depth + 1];
-    if (phase >= log->thread->top || !is_phase(phase))
+    if (phase >= log->thread->top || !tkt_frame_is_phase(phase))
         return;
     for (uint32_t i = 0; i < 2 && i < depth; i++)
-        if (is_same_site(&frames[i], phase) && (i == 0 || began_before_recording(&frames[0])))
+        if (is_same_site(&frames[i], phase) && (i == 0 || tkt_began_before_recording(&frames[0])))
             log->stray = i + 1;
 }
 
@@ -134,8 +116,7 @@ static void end_stray(tkt_thread_log *log, uint64_t now)
         tkt_scope_unwind(log, log->stray - 1, now, TKT_CLOSED_BY_ANOTHER);
 }
 
-/* Closes the scope at `depth`, and everything open inside it. */
-static void close_at(tkt_thread_log *log, uint32_t depth, uint64_t now)
+void tkt_scope_close_at(tkt_thread_log *log, uint32_t depth, uint64_t now)
 {
     find_stray(log, depth);
     tkt_scope_unwind(log, depth + 1, now, TKT_CLOSED_BY_ANOTHER);
@@ -144,11 +125,7 @@ static void close_at(tkt_thread_log *log, uint32_t depth, uint64_t now)
     end_stray(log, now);
 }
 
-/* The return address into the program, in a function that the program calls. */
-#define CALLER __builtin_return_address(0)
-
-/* Pushes a frame, and reads the clock last. NULL when the stack is full. */
-static takt_frame *push(tkt_thread_log *log, uint32_t site, uint32_t flag, const void *caller)
+takt_frame *tkt_scope_push(tkt_thread_log *log, uint32_t site, uint32_t flag, const void *caller)
 {
     takt_frame *frame = log->thread->top;
     uint32_t depth = tkt_log_depth(log);
@@ -190,7 +167,7 @@ takt_open takt_scope_begin_v1(takt_site *site)
         return open;
     uint32_t id = tkt_log_site(log, site);
     if (id && is_on(site))
-        open = open_of(log, push(log, id, 0, CALLER));
+        open = open_of(log, tkt_scope_push(log, id, 0, TKT_CALLER));
     tkt_log_leave(log);
     return open;
 }
@@ -206,24 +183,15 @@ static void end_slow(takt_frame *frame, uint64_t start)
     bool is_open = frame >= log->frames && frame < log->thread->top &&
                    (start == DEEP_START || frame->start == start);
     if (is_open) /* otherwise it is another thread's, or the end of an outer scope closed it */
-        close_at(log, (uint32_t)(frame - log->frames), now);
+        tkt_scope_close_at(log, (uint32_t)(frame - log->frames), now);
     tkt_log_leave(log);
-}
-
-/* Pops a frame whose span fits the slot at the cursor. */
-static inline void pop_plain(takt_thread_v1 *thread, takt_record *slot, takt_frame *frame,
-                             uint64_t start, uint64_t ticks)
-{
-    tkt_slot_write(slot, (takt_record){start, (uint32_t)ticks, frame->tag});
-    __atomic_store_n(&thread->cursor, slot + 1, __ATOMIC_RELEASE);
-    __atomic_store_n(&thread->top, frame, __ATOMIC_RELEASE);
 }
 
 /* Ends a scope together with the phase in it. False if that takes the slow path. */
 static bool end_with_phase(takt_thread_v1 *thread, takt_frame *frame, uint64_t start)
 {
     takt_frame *phase = frame + 1;
-    if (phase + 1 != thread->top || !is_phase(phase) || frame->start != start ||
+    if (phase + 1 != thread->top || !tkt_frame_is_phase(phase) || frame->start != start ||
         phase->depth >= TKT_DEEP)
         return false;
     takt_record *slot;
@@ -233,8 +201,8 @@ static bool end_with_phase(takt_thread_v1 *thread, takt_frame *frame, uint64_t s
     bool is_plain = takt_ticks_since(&frame->start, &ticks) && !may_have_stray(thread, phase);
     if (is_plain) {
         uint64_t phase_start = phase->start;
-        pop_plain(thread, slot, phase, phase_start, ticks - (phase_start - start));
-        pop_plain(thread, slot + 1, frame, start, ticks);
+        tkt_pop_plain(thread, slot, phase, phase_start, ticks - (phase_start - start));
+        tkt_pop_plain(thread, slot + 1, frame, start, ticks);
     }
     takt_leave(thread);
     return is_plain;
@@ -255,7 +223,7 @@ static bool end_beside_stacks(takt_thread_v1 *thread, takt_frame *frame, uint64_
     uint64_t ticks = 0;
     bool is_plain = has_room && takt_ticks_since(&frame->start, &ticks);
     if (is_plain) {
-        pop_plain(thread, thread->cursor, frame, start, ticks);
+        tkt_pop_plain(thread, thread->cursor, frame, start, ticks);
         tkt_log_shut_fast_paths(log);
     }
     tkt_busy_end(busy);
@@ -292,227 +260,9 @@ takt_open tkt_scope_open_named(const char *name, const void *caller)
         return open;
     uint32_t id = tkt_name_site(log, name, TAKT_SITE_SCOPE);
     if (id)
-        open = open_of(log, push(log, id, 0, caller));
+        open = open_of(log, tkt_scope_push(log, id, 0, caller));
     tkt_log_leave(log);
     return open;
-}
-
-/* ---- Begin and end in different places ------------------------------------------------------- */
-
-static void begin_site(tkt_thread_log *log, uint32_t id, const void *caller)
-{
-    if (id && !push(log, id, TKT_FRAME_PAIR, caller))
-        log->unpushed++;
-}
-
-/* Ends the innermost scope if TAKT_BEGIN opened it, the fast path can end it, and it is of the site
- * in `tag` (0: any). */
-static inline bool end_innermost_pair(takt_thread_v1 *thread, uint32_t tag)
-{
-    takt_record *slot;
-    if (!tkt_enter_to_write(thread, 1, &slot))
-        return false;
-    takt_frame *frame = thread->top - 1;
-    uint64_t ticks = 0;
-    bool is_match = tag ? (tag ^ frame->tag) < TKT_DEEP /* only the depth differs */
-                        : is_pair(frame) && frame->depth < TKT_DEEP;
-    is_match = is_match && takt_ticks_since(&frame->start, &ticks);
-    if (is_match)
-        pop_plain(thread, slot, frame, frame->start, ticks);
-    takt_leave(thread);
-    return is_match;
-}
-
-static TKT_APART void begin_site_slow(takt_site *site, const void *caller)
-{
-    tkt_thread_log *log = tkt_log_enter();
-    if (!log)
-        return;
-    begin_site(log, tkt_log_site(log, site), caller);
-    tkt_log_leave(log);
-}
-
-void takt_begin_v1(takt_site *site)
-{
-    takt_thread_v1 *thread = &takt_thread_hot_v1;
-    if (!tkt_push(thread, __atomic_load_n(&site->tag, __ATOMIC_RELAXED), TKT_FRAME_PAIR))
-        begin_site_slow(site, CALLER);
-}
-
-/* The depth of the innermost open scope with that name, or TKT_MAX_DEPTH. */
-static uint32_t find_open(const tkt_thread_log *log, uint32_t name_id)
-{
-    for (uint32_t depth = tkt_log_depth(log); depth-- > 0;) {
-        const takt_frame *frame = &log->frames[depth];
-        if (!is_phase(frame) && tkt_site_get(tkt_frame_site(frame))->name_id == name_id)
-            return depth;
-    }
-    return TKT_MAX_DEPTH;
-}
-
-/* For an end that fits nothing on the stack. Its begin may have come before the recording, so the
- * first such end of a site is no mistake, unless a scope has begun since: returns true for it. */
-static bool may_have_begun_before(tkt_thread_log *log, uint32_t id)
-{
-    uint32_t depth = tkt_log_depth(log);
-    while (depth > 0 && is_phase(&log->frames[depth - 1]))
-        depth--;
-    if (depth > 0 && !began_before_recording(&log->frames[depth - 1]))
-        return false;
-    uint32_t epoch = __atomic_load_n(&tkt_record_control.epoch, __ATOMIC_RELAXED);
-    uint64_t *seen = tkt_map_put(&log->unmatched_ends, id);
-    if (!seen || *seen == epoch)
-        return false;
-    *seen = epoch;
-    return true;
-}
-
-static void end_unmatched(tkt_thread_log *log, uint32_t id)
-{
-    if (log->unpushed > 0) {
-        log->unpushed--;
-    } else if (takt_is_on(TAKT_NORMAL_BIT) && !may_have_begun_before(log, id)) {
-        tkt_log_lose(log, TAKT_LOSS_MISMATCH);
-        tkt_mismatch_count(TKT_END_WITHOUT_BEGIN, id);
-    }
-}
-
-/* An end keeps the site and flags of its begin's frame, to recognise the next one. */
-static void remember_begin(takt_site *end, const takt_frame *frame)
-{
-    if (is_pair(frame))
-        __atomic_store_n(&end->filter, frame->tag & ~0xFFu, __ATOMIC_RELAXED);
-}
-
-static TKT_APART void end_site_slow(takt_site *site)
-{
-    tkt_thread_log *log = tkt_log_enter_for_end();
-    if (!log)
-        return;
-    uint64_t now = tkt_ticks();
-    uint32_t id = tkt_log_site(log, site);
-    uint32_t depth = TKT_MAX_DEPTH;
-    if (id && log->unpushed == 0)
-        depth = find_open(log, tkt_site_get(id)->name_id);
-    if (depth < TKT_MAX_DEPTH) {
-        remember_begin(site, &log->frames[depth]);
-        close_at(log, depth, now);
-    } else if (id) {
-        end_unmatched(log, id);
-    }
-    tkt_log_leave(log);
-}
-
-void takt_end_v1(takt_site *site)
-{
-    uint32_t begin = __atomic_load_n(&site->filter, __ATOMIC_RELAXED);
-    if (begin == 0 || !end_innermost_pair(&takt_thread_hot_v1, begin))
-        end_site_slow(site);
-}
-
-/* Opens a scope if the thread has used the name recently. False if it takes the slow path. */
-static bool begin_name_fast(takt_thread_v1 *thread, const char *name)
-{
-    if (!name || thread->busy)
-        return false;
-    takt_enter(thread);
-    uint32_t id = tkt_name_at(thread->log, name, TAKT_SITE_SCOPE);
-    if (!id)
-        id = tkt_name_recent(thread->log, name, TAKT_SITE_SCOPE);
-    bool is_open = id && tkt_push_inside(thread, id << 8, TKT_FRAME_PAIR);
-    takt_leave(thread);
-    return is_open;
-}
-
-static TKT_APART void begin_name_slow(const char *name, const void *caller)
-{
-    tkt_thread_log *log = tkt_log_enter();
-    if (!log)
-        return;
-    begin_site(log, tkt_name_site(log, name, TAKT_SITE_SCOPE), caller);
-    tkt_log_leave(log);
-}
-
-/* Nothing is recorded, but scopes of an earlier recording are open: without this, the end of the
- * scope that is skipped here would close one of them. Until then, all events call the library. */
-static TKT_APART void skip_begin(void)
-{
-    tkt_thread_log *log = tkt_log_enter();
-    if (!log)
-        return;
-    uint32_t depth = tkt_log_depth(log);
-    tkt_skipped *last = log->skipped_count ? &log->skipped[log->skipped_count - 1] : NULL;
-    if (last && last->depth == depth)
-        last->begins++;
-    else if (depth > 0 && log->skipped_count < TKT_SKIPPED)
-        log->skipped[log->skipped_count++] = (tkt_skipped){depth, 1};
-    tkt_log_leave(log);
-}
-
-/* True for the end of a scope that was skipped; `open` scopes are open up to the innermost pair. */
-static bool ends_skipped(tkt_thread_log *log, uint32_t open)
-{
-    tkt_skipped *last = log->skipped_count ? &log->skipped[log->skipped_count - 1] : NULL;
-    if (!last || open > last->depth)
-        return false;
-    log->skipped_count -= --last->begins == 0;
-    return true;
-}
-
-void takt_begin(const char *name)
-{
-    if (!takt_is_on(TAKT_NORMAL_BIT)) {
-        if (TAKT_UNLIKELY(takt_has_open()))
-            skip_begin();
-    } else if (!begin_name_fast(&takt_thread_hot_v1, name)) {
-        begin_name_slow(name, CALLER);
-    }
-}
-
-static TKT_APART void begin_made_slow(uint32_t site, const void *caller)
-{
-    tkt_thread_log *log = tkt_log_enter();
-    if (!log)
-        return;
-    begin_site(log, site ? site : tkt_name_site(log, NULL, TAKT_SITE_SCOPE), caller);
-    tkt_log_leave(log);
-}
-
-void takt_begin_name(takt_name name)
-{
-    if (!takt_is_on(TAKT_NORMAL_BIT)) {
-        if (TAKT_UNLIKELY(takt_has_open()))
-            skip_begin();
-        return;
-    }
-    uint32_t tag = name.id ? name.id << 8 : TAKT_SLOW;
-    if (!tkt_push(&takt_thread_hot_v1, tag, TKT_FRAME_PAIR))
-        begin_made_slow(name.id, CALLER);
-}
-
-static TKT_APART void end_pair_slow(void)
-{
-    tkt_thread_log *log = tkt_log_enter_for_end();
-    if (!log)
-        return;
-    uint64_t now = tkt_ticks();
-    uint32_t depth = tkt_log_depth(log);
-    while (depth > 0 && !is_pair(&log->frames[depth - 1]))
-        depth--;
-    if (!ends_skipped(log, depth)) {
-        if (log->unpushed > 0 || depth == 0)
-            end_unmatched(log, 0);
-        else
-            close_at(log, depth - 1, now);
-    }
-    tkt_log_leave(log);
-}
-
-void takt_end(void)
-{
-    bool is_ended = end_innermost_pair(&takt_thread_hot_v1, 0);
-    if (!is_ended && (takt_is_on(TAKT_NORMAL_BIT) || takt_has_open()))
-        end_pair_slow();
 }
 
 /* ---- Phases ---------------------------------------------------------------------------------- */
@@ -524,7 +274,7 @@ static TKT_APART void phase_slow(takt_site *site, const void *caller)
         return;
     uint32_t id = tkt_log_site(log, site);
     uint32_t depth = tkt_log_depth(log);
-    if (id && depth > 0 && is_phase(&log->frames[depth - 1])) {
+    if (id && depth > 0 && tkt_frame_is_phase(&log->frames[depth - 1])) {
         log->stray = depth == log->stray ? 0 : log->stray;
         uint32_t stack = tkt_stack_here(log, caller);
         uint64_t now = tkt_ticks();
@@ -535,7 +285,7 @@ static TKT_APART void phase_slow(takt_site *site, const void *caller)
         __atomic_store_n(&frame->start, now, __ATOMIC_RELEASE);
         tkt_stack_write(log, stack, now);
     } else if (id) {
-        push(log, id, TAKT_FRAME_PHASE, caller);
+        tkt_scope_push(log, id, TAKT_FRAME_PHASE, caller);
     }
     tkt_log_leave(log);
 }
@@ -545,13 +295,13 @@ void takt_phase_v1(takt_site *site)
 {
     takt_thread_v1 *thread = &takt_thread_hot_v1;
     uint32_t tag = __atomic_load_n(&site->tag, __ATOMIC_RELAXED);
-    if (is_phase(thread->top - 1) || !tkt_push(thread, tag, 0))
-        phase_slow(site, CALLER);
+    if (tkt_frame_is_phase(thread->top - 1) || !tkt_push(thread, tag, 0))
+        phase_slow(site, TKT_CALLER);
 }
 
 uint64_t tkt_scope_end_phase(void)
 {
-    bool is_open = takt_has_open() && is_phase(takt_thread_hot_v1.top - 1);
+    bool is_open = takt_has_open() && tkt_frame_is_phase(takt_thread_hot_v1.top - 1);
     tkt_thread_log *log = is_open ? tkt_log_enter_for_end() : NULL;
     uint64_t now = tkt_ticks();
     if (!log)
