@@ -6,7 +6,6 @@
 #include "record/frames.h"
 #include "record/site.h"
 
-
 /* The start that a block stores for a scope too deep for the fast path. No clock returns it, so the
  * end of the scope calls the library. */
 #define DEEP_START UINT64_MAX
