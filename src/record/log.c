@@ -363,8 +363,8 @@ tkt_thread_log *tkt_log_enter_for_end(void)
  * so that it notices when recording begins. */
 static bool may_record_inline(const tkt_thread_log *log)
 {
-    return __atomic_load_n(&log->youth, __ATOMIC_RELAXED) == 0 && !log->stray &&
-           !log->skipped_count && !tkt_record_has(TKT_STACKS) &&
+    return __atomic_load_n(&log->youth, __ATOMIC_RELAXED) == 0 && !tkt_log_is_watched(log) &&
+           !tkt_record_has(TKT_STACKS) &&
            __atomic_load_n(&takt_switch_hot_v1.mask, __ATOMIC_RELAXED) && tkt_clock_is_inline();
 }
 

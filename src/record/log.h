@@ -171,7 +171,7 @@ typedef struct tkt_thread_log {
     bool is_ending;           /* atomic; the thread had begun to end before it got the log */
     uint32_t        unpushed; /* TAKT_BEGINs that found the stack full */
     uint32_t        stray;    /* depth of a stray phase + 1; 0: none. See scope.c */
-    tkt_skipped     skipped[TKT_SKIPPED]; /* see scope.c; the innermost last */
+    tkt_skipped     skipped[TKT_SKIPPED]; /* see pair.c; the innermost last */
     uint32_t        skipped_count;
     uint32_t        chunk_count; /* chunks begun */
     takt_frame     *frames_before; /* before they moved to the crash-safe file; NULL: not moved */
@@ -242,6 +242,12 @@ bool tkt_log_reclaim(tkt_thread_log *log);
 
 /* Makes the log available to the next thread that needs one. */
 void tkt_log_give(tkt_thread_log *log);
+
+/* True while the library must see each event: something is to end that only it can end. */
+static inline bool tkt_log_is_watched(const tkt_thread_log *log)
+{
+    return log->stray || log->skipped_count;
+}
 
 /* Ends tkt_log_enter(): opens the fast paths again if the thread may record inline. */
 void tkt_log_leave(tkt_thread_log *log);

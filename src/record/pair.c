@@ -146,9 +146,9 @@ static TKT_APART void begin_name_slow(const char *name, const void *caller)
 
 /* Nothing is recorded, but scopes of an earlier recording are open: without this, the end of the
  * scope that is skipped here would close one of them. Until then, all events call the library. */
-static TKT_APART void skip_begin(void)
+static void skip_begin(void)
 {
-    tkt_thread_log *log = tkt_log_enter();
+    tkt_thread_log *log = takt_has_open() ? tkt_log_enter() : NULL;
     if (!log)
         return;
     uint32_t depth = tkt_log_depth(log);
@@ -172,12 +172,10 @@ static bool ends_skipped(tkt_thread_log *log, uint32_t open)
 
 void takt_begin(const char *name)
 {
-    if (!takt_is_on(TAKT_NORMAL_BIT)) {
-        if (TAKT_UNLIKELY(takt_has_open()))
-            skip_begin();
-    } else if (!begin_name_fast(&takt_thread_hot_v1, name)) {
+    if (!takt_is_on(TAKT_NORMAL_BIT))
+        skip_begin();
+    else if (!begin_name_fast(&takt_thread_hot_v1, name))
         begin_name_slow(name, TKT_CALLER);
-    }
 }
 
 static TKT_APART void begin_made_slow(uint32_t site, const void *caller)
@@ -192,8 +190,7 @@ static TKT_APART void begin_made_slow(uint32_t site, const void *caller)
 void takt_begin_name(takt_name name)
 {
     if (!takt_is_on(TAKT_NORMAL_BIT)) {
-        if (TAKT_UNLIKELY(takt_has_open()))
-            skip_begin();
+        skip_begin();
         return;
     }
     uint32_t tag = name.id ? name.id << 8 : TAKT_SLOW;

@@ -214,8 +214,8 @@ static bool end_beside_stacks(takt_thread_v1 *thread, takt_frame *frame, uint64_
     tkt_thread_log *log = thread->log;
     uint64_t busy = thread->busy;
     if (!tkt_record_has(TKT_STACKS) || (busy & ~(TAKT_BUSY | TKT_BUSY_SHUT)) ||
-        thread->top != frame + 1 || frame->start != start || !tkt_clock_is_inline() || log->stray ||
-        log->skipped_count)
+        thread->top != frame + 1 || frame->start != start || !tkt_clock_is_inline() ||
+        tkt_log_is_watched(log))
         return false;
     takt_enter(thread);
     bool has_room = !log->gap_ticks && thread->cursor != log->chunk_end;

@@ -96,6 +96,16 @@ static void job(tkt_window **begun_inside)
     solve(begun_inside);
 }
 
+/* Runs once while the recording begins, then some times more. */
+static takt_trace *record_from_inside(void (*run)(tkt_window **begun_inside), int times)
+{
+    tkt_window *window;
+    run(&window);
+    for (int i = 0; i < times; i++)
+        run(NULL);
+    return end_and_seal(window);
+}
+
 static void check_parents(const takt_trace *trace, const uint32_t *parents, size_t count)
 {
     assert_int_equal(trace->tracks.count, 1);
@@ -108,11 +118,7 @@ static void check_parents(const takt_trace *trace, const uint32_t *parents, size
 /* The first "factor" has lost its scope, and lies around one "solve"; the others are as ever. */
 TEST(a_phase_without_its_scope_ends_with_the_next_such_scope)
 {
-    tkt_window *window;
-    solve(&window);
-    for (int i = 0; i < 3; i++)
-        solve(NULL);
-    takt_trace *trace = end_and_seal(window);
+    takt_trace *trace = record_from_inside(solve, 3);
     static const uint32_t parents[] = {TKT_NO_SPAN, 0, 1, 1, TKT_NO_SPAN, 4, 4, TKT_NO_SPAN, 7, 7};
     check_parents(trace, parents, sizeof parents / sizeof *parents);
     takt_trace_release(trace);
@@ -121,11 +127,7 @@ TEST(a_phase_without_its_scope_ends_with_the_next_such_scope)
 /* The same with a scope around. While the stray is open, the fast paths are not. */
 TEST(a_phase_without_its_scope_ends_with_the_scope_around_the_next_one)
 {
-    tkt_window *window;
-    job(&window);
-    for (int i = 0; i < 3; i++)
-        job(NULL);
-    takt_trace *trace = end_and_seal(window);
+    takt_trace *trace = record_from_inside(job, 3);
     static const uint32_t parents[] = {TKT_NO_SPAN, 0, 1,           2, 2,  TKT_NO_SPAN, 5,
                                        6,           6, TKT_NO_SPAN, 9, 10, 10};
     check_parents(trace, parents, sizeof parents / sizeof *parents);
@@ -136,13 +138,10 @@ TEST(a_phase_without_its_scope_ends_with_the_scope_around_the_next_one)
 /* The same in a scope that an earlier recording has begun. */
 TEST(a_phase_without_its_scope_ends_too_if_an_older_scope_is_open)
 {
-    tkt_window *window = open_window(TKT_KEEP, 0);
+    tkt_window *earlier = open_window(TKT_KEEP, 0);
     TAKT_SCOPE("worker");
-    takt_trace_release(end_and_seal(window));
-    job(&window);
-    for (int i = 0; i < 2; i++)
-        job(NULL);
-    takt_trace *trace = end_and_seal(window);
+    takt_trace_release(end_and_seal(earlier));
+    takt_trace *trace = record_from_inside(job, 2);
     static const uint32_t parents[] = {TKT_NO_SPAN, 0, 1, 2, 3, 3, 0, 6, 7, 7};
     check_parents(trace, parents, sizeof parents / sizeof *parents);
     takt_trace_release(trace);
