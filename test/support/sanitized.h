@@ -2,7 +2,9 @@
 #ifndef TEST_SUPPORT_SANITIZED_H
 #define TEST_SUPPORT_SANITIZED_H
 
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#include "base/sanitizers.h"
+
+#if defined(TKT_ADDRESS_SANITIZER) || defined(TKT_THREAD_SANITIZER)
 #define IS_SANITIZED 1
 #else
 #define IS_SANITIZED 0
