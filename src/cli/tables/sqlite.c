@@ -6,11 +6,12 @@
 
 #include <takt/report.h>
 
+#include <string.h>
+
 #ifdef TKT_HAVE_SQLITE
 
 #include <sqlite3.h>
 #include <stdlib.h>
-#include <string.h>
 
 CLI_EMBED(table_views_sql, "src/cli/tables/views.sql");
 CLI_EMBED(table_views_threads_sql, "src/cli/tables/views_threads.sql");
