@@ -321,7 +321,7 @@ takt_status tkt_threads_spread(const takt_trace *trace, const uint32_t *of_site,
         status = spread_folded(trace, of_site, shares, scopes);
     for (uint32_t i = 0; i < trace->tracks.count && !are_folded; i++) {
         const tkt_track *track = &trace->tracks.items[i];
-        if (track->kind != TAKT_TRACK_THREAD)
+        if (track->kind != TAKT_TRACK_THREAD || track->spans.count == 0)
             continue;
         memset(shares, 0, scopes->count * sizeof *shares);
         const tkt_span *end = track->spans.items + track->spans.count;
