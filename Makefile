@@ -3,8 +3,13 @@
 ## Targets
 ##   all            the default: the libraries in lib/, bin/takt, the samples in bin/samples/
 ##   demo           installs missing packages, builds, runs the sample simulator
-##   check          installs missing packages, builds with -Werror, runs the tests; T=word: only
-##                  those with the word in their name
+##   check          installs missing packages, builds with -Werror, runs the tests; T="word word":
+##                  only those with one of the words in their name
+##   check-fresh    demo and check on bare Debian 12 and 13, as root and as a user, with and without
+##                  packages and network; needs root
+##   check-hard     check on a busy machine, on one core, with little memory, beside another one, and
+##                  with odd folders, locales and terminals; HARD="word word": only those
+##   check-no-toolkit  those tests that look for the CUDA toolkit, as if there were none
 ##   check-aarch64  builds for aarch64 and runs tests under qemu; FULL=1: all, QUICK=1: few
 ##   check-compilers  installs other compilers; compiles headers and programs with each of them
 ##   check-with-CC  builds everything with the compiler CC, and runs the tests in C and C++
@@ -56,7 +61,8 @@ MAKEFLAGS += --no-builtin-rules --no-print-directory
         bench bench-built bench-page pictures crash crash-built fuzz fuzz-built fuzz-coverage coverage \
         coverage-built faults check-aarch64 check-emulated check-compilers check-compilers-built check-tests \
         amalgamation check-gpu bench-gpu gpu-built gpu-kit gpu-kit-built stress stress-built \
-        check-layers include-graph check-symbols abi-record install uninstall format clean help FORCE
+        check-layers include-graph check-symbols abi-record install uninstall format clean help \
+        check-fresh check-hard check-no-toolkit check-no-toolkit-built FORCE
 
 platform := $(shell uname -s)-$(shell uname -m)
 ifeq ($(filter Linux-x86_64 Linux-aarch64,$(platform)),)
@@ -67,6 +73,8 @@ endif
 ifeq ($(origin CXX),default)
   CXX := $(patsubst cc%,c++%,$(patsubst gcc%,g++%,$(patsubst clang%,clang++%,$(CC))))
 endif
+# Without a C++ compiler, what is written in C++ or CUDA is left out.
+has_cxx  := $(shell command -v $(firstword $(CXX)) >/dev/null && echo yes)
 # Sanitizer builds are only for tests, so they use the settings that compile fastest.
 CFLAGS   ?= $(if $(SAN),-O1 -g1,-O2 -g)
 CXXFLAGS ?= $(CFLAGS)
@@ -108,7 +116,7 @@ endif
 
 # CUDA sources (only samples and tests) are compiled if there is a toolkit. Sanitizer builds omit
 # them, because the memory of the runtime and the driver would cause false reports.
-toolkit := $(if $(filter 0,$(CUDA))$(SAN),,$(patsubst %/bin/nvcc,%,$(wildcard $(CUDA_HOME)/bin/nvcc)))
+toolkit := $(if $(filter 0,$(CUDA))$(SAN)$(if $(has_cxx),,none),,$(patsubst %/bin/nvcc,%,$(wildcard $(CUDA_HOME)/bin/nvcc)))
 
 sanitize := $(if $(SAN),-fsanitize=$(SAN) -fno-sanitize-recover=all -fno-omit-frame-pointer)
 # gcc gives false warnings with sanitizers, so warnings are errors only in other builds.
@@ -152,7 +160,7 @@ cmake_files   := taktConfig.cmake taktConfigVersion.cmake
 package_files := $(LIB)/pkgconfig/takt.pc $(addprefix $(LIB)/cmake/takt/,$(cmake_files))
 
 c_samples   := $(patsubst samples/%.c,$(BIN)/samples/%,$(wildcard samples/*.c))
-cxx_samples := $(patsubst samples/%.cpp,$(BIN)/samples/%,$(wildcard samples/*.cpp))
+cxx_samples := $(if $(has_cxx),$(patsubst samples/%.cpp,$(BIN)/samples/%,$(wildcard samples/*.cpp)))
 dir_samples := $(sort $(patsubst samples/%/,$(BIN)/samples/%,$(dir $(wildcard samples/*/*.c))))
 cu_samples  := $(if $(toolkit),$(patsubst samples/%.cu,$(BIN)/samples/%,$(filter-out \
     $(if $(wildcard $(toolkit)/include/cublas_v2.h),,samples/cublas_%),$(wildcard samples/*.cu))))
@@ -165,7 +173,8 @@ gpu_programs := $(if $(toolkit),$(patsubst %.cu,$(B)/%,$(wildcard test/gpu/gpu_*
 cxx_tests := $(patsubst %.cpp,$(B)/%,$(wildcard test/*/test_*.cpp))
 tests     := $(patsubst %.c,$(B)/%,$(wildcard test/*/test_*.c)) $(cxx_tests)
 # Builds with sanitizers do not build the tests that they leave out.
-left_out  := $(if $(SAN),$(addprefix $(B)/test/,$(shell test/support/left-out.sh '$(SAN)')))
+left_out  := $(if $(SAN),$(addprefix $(B)/test/,$(shell test/support/left-out.sh '$(SAN)'))) \
+    $(if $(has_cxx),,$(cxx_tests))
 tests_here := $(filter-out $(left_out),$(tests))
 progs     := $(patsubst %.c,$(B)/%,$(wildcard test/*/prog_*.c))
 scripts   := $(wildcard test/check-*.sh test/*/check_*.sh test/*/check_*.py) \
@@ -183,10 +192,13 @@ sim_libs     := $(foreach flavour,12 13 multi,$(addprefix $(sim)/$(flavour)/,$(s
 cuda_tests   := $(filter $(B)/test/simgpu/% $(B)/test/gpu/%,$(tests) $(progs))
 
 all: libs $(BIN)/takt $(samples)
+	$(if $(has_cxx),,@echo 'takt: no C++ compiler ($(CXX)): the samples in C++ are left out')
 libs: $(static) $(LIB)/libtakt.so $(package_files)
 
-# Compiling. `say` prints the short line, Q hides the long one.
-say = $(if $(filter 1,$(V)),,@echo '$(1)')
+# Compiling. `say` prints the short line, with a number that shows how far make is; Q hides the long
+# line.
+said :=
+say = $(if $(filter 1,$(V)),,$(eval said += x)@echo '[$(words $(said))] $(1)')
 Q   = $(if $(filter 1,$(V)),,@)
 
 $(B)/obj/src/%.o:        flags = $(c_ours)
@@ -469,15 +481,27 @@ $(if $(toolkit),$(fault_host)): linker = $(CXX)
 # -j is given.
 again = $(MAKE) $(if $(findstring -j,$(MAKEFLAGS)),,-j$(shell nproc))
 
+# $(call about,OBJECTS) says how many lines the build will print, if it is new.
+about = $(if $(wildcard $(firstword $(1))),what has changed,about $(words $(1)) files)
+demo_objects  = $(static) $(BIN)/takt $(BIN)/samples/sph $(lib_objects) $(cli_objects) \
+    $(call objects,$(wildcard samples/sph/*.c))
+check_objects = $(tests_here) $(tests_here) $(progs) $(progs) $(samples) $(samples) $(help_objects) \
+    $(lib_objects) $(cli_objects) $(sim_libs) $(call objects,$(wildcard test/simgpu/*.c))
+
 demo:
+	@echo 'takt: 1 of 3: packages of Debian or Ubuntu that are missing'
 	@test/support/install-packages.sh demo
+	@echo 'takt: 2 of 3: compiling $(call about,$(demo_objects))'
 	@+$(again) demo-built
 
 demo-built: $(static) $(BIN)/takt $(BIN)/samples/sph
+	@echo 'takt: 3 of 3: running a fluid simulator: 1000 steps, five of which are recorded'
 	@touch -d '1 second ago' $(B)/demo.start
 	OMP_WAIT_POLICY=$${OMP_WAIT_POLICY:-passive} $(BIN)/samples/sph --profile samples/sph/profile.yaml
 	@echo && echo 'Traces (open a .pftrace in https://ui.perfetto.dev):'
 	@find runs -type f -newer $(B)/demo.start | sort | sed 's/^/  /'
+	@echo && echo 'Next: bin/takt view TRACE opens it in your browser; samples/hello.c and' && \
+	    echo 'docs/getting-started.md show how to put Takt into your program; make check runs the tests.'
 
 # The demo from Warp's documentation on profiling, on simulated devices with the same durations.
 sim-demo: $(sim_libs) $(if $(toolkit),$(BIN)/samples/inc_loop)
@@ -488,13 +512,32 @@ test_env = TAKT_ROOT='$(CURDIR)' TAKT_BIN='$(abspath $(BIN))' TAKT_LIB='$(abspat
     TAKT_BUILD='$(abspath $(B))' CC='$(CC)' CXX='$(CXX)' SAN='$(SAN)'
 
 check:
+	@echo 'takt: 1 of 3: packages of Debian or Ubuntu that are missing'
 	@test/support/install-packages.sh check
+	@echo 'takt: 2 of 3: compiling $(call about,$(check_objects))'
 	@+$(again) WERROR=1 check-built
 
 check-built: all $(tests_here) $(progs) $(inject) $(fault_host) $(sim_libs) $(if $(SAN),,$(if $(toolkit),gpu-kit-built))
 	@$(if $(SAN),,$(if $(call can,$(fuzz_cc) -fsanitize=fuzzer,LLVMFuzzerTestOneInput),$(MAKE) fuzz-built))
+	@echo 'takt: 3 of 3: tests'
 	@$(test_env) T='$(T)' test/support/run-tests.sh \
 	    $(tests) $(addprefix $(B)/fuzz/,$(fuzzers)) $(scripts)
+	@$(if $(T),,echo 'takt: what this machine can run has passed. Next: make install PREFIX=..., and' && \
+	    echo '      docs/getting-started.md, which shows how to put Takt into your program.')
+
+# What a machine without a toolkit builds, and the scripts that look for one.
+check-no-toolkit:
+	@+CUDA_HOME=/nonexistent $(again) B='$(B)/no-toolkit' CUDA=0 WERROR=1 CFLAGS='-O1 -g1' $@-built
+check-no-toolkit-built: all $(progs) $(sim_libs)
+	@$(test_env) test/support/run-tests.sh $(shell grep -lE 'CUDA_HOME|nvcc|CUDA toolkit' $(scripts))
+
+# These build again and again, in folders of their own.
+check-fresh:
+	@test/support/install-packages.sh fresh
+	@test/fresh/run.sh
+check-hard:
+	@test/support/install-packages.sh check
+	@test/fresh/hard.sh
 
 # Tests of a build for another processor. TAKT_BIN contains scripts that start each program in the
 # emulator. By default, tests that take longer than two seconds in the emulator are skipped; FULL=1

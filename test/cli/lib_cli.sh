@@ -1,14 +1,10 @@
 # Sourced by the tests of the command: runs it, and compares what it says with what it should say.
 # Every mismatch is told; the test ends with `finish`.
 # shellcheck shell=bash
-set -u
-bin=$(cd "${TAKT_BIN:-bin}" && pwd) || exit 1
-takt=$bin/takt
-samples=$bin/samples
-scratch=$(mktemp -d)
-trap 'rm -rf "$scratch"' EXIT
-failures=0
-unset NO_COLOR TAKT_OPTIONS TAKT_CONFIG COLUMNS
+TAKT_BIN=$(cd "${TAKT_BIN:-bin}" && pwd) || exit 1
+. "${BASH_SOURCE%/*}/../support/lib_script.sh"
+samples=$TAKT_BIN/samples
+unset NO_COLOR
 export LC_ALL=C TZ=UTC0
 
 fail() {

@@ -186,7 +186,7 @@ out_has '^noise: step, '
 out_has '; the runs differ too much to exclude \+[0-9.]*%: record more of them, or on a quieter machine$'
 
 # A verdict that nobody can read is not 1, which would say that B is slower.
-"$bin/takt" check --against base same >/dev/full 2>err
+"$takt" check --against base same >/dev/full 2>err
 [ $? = 2 ] || fail "check >/dev/full ends with another status"
 grep -q '^takt: standard output: No space left on device$' err || fail "check >/dev/full says" "$(cat err)"
 

@@ -88,7 +88,7 @@ printf '#!/bin/sh\nexec %s --particles 300 --quiet --steps 130\n' "$samples/sph"
 cp simulator.before simulator.after
 chmod +x simulator.*
 cp "$TAKT_ROOT/samples/sph/profile.yaml" .
-PATH=$bin:$PATH sh script.sh >script.out 2>&1
+PATH=$TAKT_BIN:$PATH sh script.sh >script.out 2>&1
 status=$?
 [ $status != 2 ] || fail "the script of docs/comparing.md ends with $status" "$(cat script.out)"
 grep -qE '^(passed|FAILED): [0-9]+ of 1 rows' script.out ||

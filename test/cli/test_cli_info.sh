@@ -85,7 +85,9 @@ fi
 
 # Progress: on a terminal, when it has taken a second; here, because a pipe has no reader yet.
 mkfifo "$scratch/slow"
-if command -v python3 >/dev/null; then
+if ! has_terminal; then
+    leave_out progress "$no_terminal"
+else
     ran='export -o slow in a terminal'
     out=$(python3 - "$takt" "$scratch/run.pftrace" "$scratch/slow" <<'PYTHON'
 import os, pty, sys

@@ -111,7 +111,9 @@ in_terminal() {
 import os, pty, sys
 sys.exit(os.waitstatus_to_exitcode(pty.spawn(sys.argv[1:])))' "$@" </dev/null 2>&1
 }
-if command -v python3 >/dev/null; then
+if ! has_terminal; then
+    leave_out colours "$no_terminal"
+else
     # Only where the report has something to mark does colour show.
     for setting in "" "NO_COLOR=1" "TERM=dumb"; do
         in_terminal env TERM=xterm $setting "$takt" report --scopes "$trace" >"$scratch/terminal"

@@ -4,8 +4,8 @@
 # one finds what Perfetto relies on.
 set -eu
 
-command -v protoc >/dev/null || { echo "no protoc (protobuf-compiler)" && exit 77; }
-command -v python3 >/dev/null || { echo "no python3" && exit 77; }
+command -v protoc >/dev/null || { echo "needs protoc" && exit 77; }
+command -v python3 >/dev/null || { echo "needs python3" && exit 77; }
 cd "${TAKT_ROOT:-.}"
 writer=${TAKT_BUILD:-build}/test/unit/prog_perfetto
 scratch=$(mktemp -d)

@@ -4,13 +4,13 @@
 set -euo pipefail
 cd "${TAKT_ROOT:-$(dirname "$0")/../..}"
 
-for home in "${CUDA_HOME-}" /usr/local/cuda; do
+for home in "${CUDA_HOME:-/usr/local/cuda}"; do
     for include in "$home/include" "$home/extras/CUPTI/include"; do
         [ ! -f "$include/cupti.h" ] || break 2
     done
     include=
 done
-[ -n "$include" ] || { echo "no CUPTI headers here (CUDA_HOME)" && exit 77; }
+[ -n "$include" ] || { echo "no CUDA toolkit (CUDA_HOME)" && exit 77; }
 
 compile() {
     "${CXX:-c++}" -std=c++17 -Wall -Wextra -Werror -Wno-deprecated-declarations -fsyntax-only \

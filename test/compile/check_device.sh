@@ -5,7 +5,7 @@
 # is left.
 . "${0%/*}/../support/lib_script.sh"
 nvcc=${CUDA_HOME:-/usr/local/cuda}/bin/nvcc
-[ -x "$nvcc" ] || { echo "needs nvcc" && exit 77; }
+[ -x "$nvcc" ] || { echo "no CUDA toolkit (CUDA_HOME)" && exit 77; }
 
 cat >"$scratch/kernel.cu" <<'CODE'
 #include <takt/device.cuh>

@@ -3,11 +3,11 @@
 set -euo pipefail
 cd "${TAKT_ROOT:-$(dirname "$0")/../..}"
 
-for home in "${CUDA_HOME-}" /usr/local/cuda; do
+for home in "${CUDA_HOME:-/usr/local/cuda}"; do
     [ ! -f "$home/include/cuda_occupancy.h" ] || break
     home=
 done
-[ -n "$home" ] || { echo "no cuda_occupancy.h here (CUDA_HOME)" && exit 77; }
+[ -n "$home" ] || { echo "no CUDA toolkit (CUDA_HOME)" && exit 77; }
 
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT

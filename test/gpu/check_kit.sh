@@ -3,7 +3,7 @@
 # program ends and prints what it is there for; a crash and a hang are told of; the results obey their
 # limits. Nothing that is measured here says anything of a GPU.
 . "${0%/*}/../support/lib_script.sh"
-[ -e "$TAKT_BUILD/gpu-kit.tar.gz" ] || { echo "needs nvcc" && exit 77; }
+[ -e "$TAKT_BUILD/gpu-kit.tar.gz" ] || { echo "no CUDA toolkit (CUDA_HOME)" && exit 77; }
 root=$PWD kit=$scratch/kit results=$scratch/results
 cp -r "$TAKT_BUILD/gpu-kit" "$kit"
 

@@ -3,7 +3,7 @@
 # device they say so and end.
 . "${0%/*}/../support/lib_script.sh"
 samples=$TAKT_BIN/samples
-[ -x "$samples/graph" ] || { echo "needs nvcc" && exit 77; }
+[ -x "$samples/graph" ] || { echo "no CUDA toolkit (CUDA_HOME)" && exit 77; }
 root=$PWD
 cd "$scratch" || exit 1
 

@@ -3,7 +3,7 @@
 # with CUPTI 13.0. Nothing that they measure there says anything of a GPU.
 . "${0%/*}/../support/lib_script.sh"
 programs=("$TAKT_BUILD"/test/gpu/gpu_*)
-[ -x "${programs[0]}" ] || { echo "needs nvcc" && exit 77; }
+[ -x "${programs[0]}" ] || { echo "no CUDA toolkit (CUDA_HOME)" && exit 77; }
 sed 's/=20ms/=1ms/' test/gpu/standins.txt >"$scratch/script"
 export TAKT_SIM_SCRIPT=$scratch/script TMPDIR=$scratch
 export GPU_QUICK=1 GPU_CLOCK_SECONDS=0.2 GPU_MODE_SECONDS=600

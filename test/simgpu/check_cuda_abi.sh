@@ -6,11 +6,11 @@ cd "${TAKT_ROOT:-$(dirname "$0")/../..}/test/simgpu"
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 
-for home in "${CUDA_HOME-}" /usr/local/cuda; do
+for home in "${CUDA_HOME:-/usr/local/cuda}"; do
     [ ! -f "$home/include/cuda_runtime_api.h" ] || break
     home=
 done
-[ -n "$home" ] || { echo "no CUDA toolkit here (CUDA_HOME)" && exit 77; }
+[ -n "$home" ] || { echo "no CUDA toolkit (CUDA_HOME)" && exit 77; }
 compile() {
     "${CC:-cc}" -std=c11 -D_GNU_SOURCE -Wall -Wextra -Werror -isystem "$home/include" "$@"
 }
@@ -46,7 +46,7 @@ diff <("$scratch/theirs") <("$scratch/ours") ||
 # Ids of callbacks: as lines "NAME = ID".
 include=$home/include
 [ -f "$include/cupti_runtime_cbid.h" ] || include=$home/extras/CUPTI/include
-[ -f "$include/cupti_runtime_cbid.h" ] || { echo "no CUPTI headers here (CUDA_HOME)" && exit 77; }
+[ -f "$include/cupti_runtime_cbid.h" ] || { echo "no CUDA toolkit (CUDA_HOME)" && exit 77; }
 sed -nE 's/^ *X\((\w+), ([0-9]+), (v[0-9]+)\).*/RUNTIME_TRACE_CBID_\1_\3 = \2/p
          s/^ *X\((\w+), ([0-9]+)\).*/DRIVER_TRACE_CBID_\1 = \2/p' sim_calls.h |
     sort >"$scratch/ours.txt"

@@ -7,13 +7,13 @@ cd "${TAKT_ROOT:-$(dirname "$0")/../..}"
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 
-for home in "${CUDA_HOME-}" /usr/local/cuda; do
+for home in "${CUDA_HOME:-/usr/local/cuda}"; do
     for include in "$home/include" "$home/extras/CUPTI/include"; do
         [ ! -f "$include/cupti.h" ] || break 2
     done
     include=
 done
-[ -n "$include" ] || { echo "no CUPTI headers here (CUDA_HOME)" && exit 77; }
+[ -n "$include" ] || { echo "no CUDA toolkit (CUDA_HOME)" && exit 77; }
 
 compile() {
     "${CC:-cc}" -std=c11 -Wall -Wextra -Werror -Wno-deprecated-declarations -fsyntax-only \

@@ -4,7 +4,7 @@
 set -euo pipefail
 cd "${TAKT_ROOT:-$(dirname "$0")/../..}"
 demo=$TAKT_BIN/samples/inc_loop
-[ -x "$demo" ] || { echo "no nvcc here (CUDA_HOME)" && exit 77; }
+[ -x "$demo" ] || { echo "no CUDA toolkit (CUDA_HOME)" && exit 77; }
 
 LD_LIBRARY_PATH=$TAKT_BUILD/simgpu/13 TAKT_SIM_SCRIPT=test/simgpu/inc_loop.sim "$demo" |
     sed -E 's/^(Demo took) [0-9.]+ ms$/\1 N ms/' >"$TMPDIR/tables"

@@ -4,11 +4,11 @@
 # program and with one for each thread. A driver that begins loads what CUDA_INJECTION64_PATH names.
 set -euo pipefail
 cd "${TAKT_ROOT:-$(dirname "$0")/../..}"
-for home in "${CUDA_HOME-}" /usr/local/cuda; do
+for home in "${CUDA_HOME:-/usr/local/cuda}"; do
     nvcc=$home/bin/nvcc
     [ ! -x "$nvcc" ] || break
 done
-[ -x "$nvcc" ] || { echo "no nvcc here (CUDA_HOME)" && exit 77; }
+[ -x "$nvcc" ] || { echo "no CUDA toolkit (CUDA_HOME)" && exit 77; }
 grep -q 'release 13\.' <<<"$("$nvcc" --version)" || { echo "nvcc is not of CUDA 13" && exit 77; }
 
 cat >"$TMPDIR/expected" <<'END'

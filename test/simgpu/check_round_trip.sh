@@ -32,5 +32,9 @@ TAKT_OPTIONS="profiling.wait=3 profiling.warmup=1 profiling.active=10 profiling.
     "$TAKT_BIN/samples/sph" --particles 400 --steps 20 --quiet >"$scratch/output" 2>&1 ||
     fail "the fluid fails"
 check "the fluid" "$scratch/gpu/sph.0.pftrace"
-"$takt" info "$scratch/gpu/sph.0.pftrace" | grep -q 'calls into CUDA' || fail "no device was used"
+if [ -x "$TAKT_BIN/samples/graph" ]; then # nvcc has built the samples
+    "$takt" info "$scratch/gpu/sph.0.pftrace" | grep -q 'calls into CUDA' || fail "no device was used"
+else
+    leave_out devices "no CUDA toolkit (CUDA_HOME)"
+fi
 finish "$compared tables compared"

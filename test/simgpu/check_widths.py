@@ -141,7 +141,17 @@ def reports():
     return re.findall(r"^ +--([a-z]+) ", helped.split("--json")[0], re.M)
 
 
+def need_terminal():
+    try:
+        for end in os.openpty():
+            os.close(end)
+    except OSError:
+        print("no pseudo-terminals (/dev/pts)")
+        sys.exit(77)
+
+
 def main():
+    need_terminal()
     with tempfile.TemporaryDirectory() as folder:
         trace = make_trace(folder)
         for report in reports():

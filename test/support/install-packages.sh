@@ -1,62 +1,89 @@
 #!/bin/sh
 # Installs the Debian or Ubuntu packages that a target needs and that are missing.
 #
-#     install-packages.sh demo|check|aarch64|compilers|bench|fuzz
+#     install-packages.sh demo|check|aarch64|compilers|bench|fuzz|fresh
 #
-# Silent where nothing is missing. TAKT_NO_INSTALL=1 only says what is missing. Packages that this
-# release of the distribution does not have are left out: what they serve is skipped by name.
+# Silent where nothing is missing. Fails only if the target cannot do without what is missing: tests
+# whose package is missing are skipped by name. TAKT_NO_INSTALL=1 only says what is missing.
 set -eu
 
-packages="gcc libc6-dev make libyaml-dev zlib1g-dev"
+needed="gcc libc6-dev make libyaml-dev zlib1g-dev"
+useful=
 case ${1-} in
 demo) ;;
 check)
-    packages="$packages g++ pkg-config cmake libcmocka-dev libjansson-dev python3"
-    packages="$packages protobuf-compiler clang libclang-rt-dev"
-    packages="$packages libsqlite3-dev sqlite3 libmicrohttpd-dev libdw-dev"
-    packages="$packages chromium-headless-shell valgrind abigail-tools"
-    command -v npm >/dev/null || packages="$packages nodejs npm" # other packages bring both, too
+    needed="$needed libcmocka-dev libjansson-dev"
+    useful="g++ pkg-config cmake python3 protobuf-compiler clang libclang-rt-dev"
+    useful="$useful libsqlite3-dev sqlite3 libmicrohttpd-dev libdw-dev"
+    useful="$useful chromium-headless-shell valgrind abigail-tools"
+    command -v npm >/dev/null || useful="$useful nodejs npm" # other packages bring both, too
+    # Its own clang is older than the one that a test needs.
+    ! grep -qs '^VERSION_CODENAME=bookworm' /etc/os-release || useful="$useful clang-16"
     ;;
-aarch64) packages="make pkg-config gcc-aarch64-linux-gnu g++-aarch64-linux-gnu qemu-user" ;;
+aarch64) needed="make pkg-config gcc-aarch64-linux-gnu g++-aarch64-linux-gnu qemu-user" ;;
 compilers)
-    packages="$packages g++ libcmocka-dev libjansson-dev gcc-11 g++-11 gcc-12 g++-12"
-    packages="$packages clang-13 clang-14 clang-15 clang-16 clang-19"
+    needed="$needed g++ libcmocka-dev libjansson-dev"
+    useful="gcc-11 g++-11 gcc-12 g++-12 clang-13 clang-14 clang-15 clang-16 clang-19"
     ;;
-bench) packages="$packages pkg-config liblttng-ust-dev" ;;
-fuzz) packages="$packages clang libclang-rt-dev llvm python3" ;;
-*) echo "usage: $0 demo|check|aarch64|compilers|bench|fuzz" >&2 && exit 2 ;;
+bench) useful="pkg-config liblttng-ust-dev" ;;
+fuzz) needed="$needed clang libclang-rt-dev" useful="llvm python3" ;;
+fresh) needed="debootstrap git make" ;;
+*) echo "usage: $0 demo|check|aarch64|compilers|bench|fuzz|fresh" >&2 && exit 2 ;;
 esac
 
-if ! command -v apt-get >/dev/null; then
-    echo "takt: this is no Debian; the packages needed are called there: $packages"
+if ! command -v dpkg-query >/dev/null; then
+    echo "takt: this is no Debian; the packages needed are called there: $needed $useful"
     exit 0
 fi
 
-missing=
-for package in $packages; do
-    case $(dpkg-query -W -f '${Status}' "$package" 2>/dev/null) in
-    *"ok installed") ;;
-    *) missing="$missing $package" ;;
-    esac
-done
+missing_of() {
+    missing=
+    for package in "$@"; do
+        case $(dpkg-query -W -f '${Status}' "$package" 2>/dev/null) in
+        *"ok installed") ;;
+        *) missing="$missing $package" ;;
+        esac
+    done
+}
+
+# Ends the script, well if the target can do without what is missing.
+#
+#     leave REASON
+leave() {
+    # shellcheck disable=SC2086 # one word a package
+    missing_of $needed $useful
+    [ "$missing" ] || exit 0
+    echo "takt: $1. To install what is missing, as root or by your administrator:"
+    echo "    apt-get install --no-install-recommends$missing"
+    # shellcheck disable=SC2086
+    missing_of $needed
+    if [ "$missing" ]; then
+        echo "takt: make $target cannot do without$missing" >&2
+        exit 1
+    fi
+    echo "takt: going on without them: tests that need one of them are skipped by name"
+    exit 0
+}
+target=$1
+
+# shellcheck disable=SC2086
+missing_of $needed $useful
 [ "$missing" ] || exit 0
-
-if [ "${TAKT_NO_INSTALL:-0}" != 0 ]; then
-    echo "takt: not installed, since TAKT_NO_INSTALL is set:$missing"
-    exit 0
-fi
+[ "${TAKT_NO_INSTALL:-0}" = 0 ] || leave "installing nothing, since TAKT_NO_INSTALL is set"
 as_root=
 if [ "$(id -u)" != 0 ]; then
     as_root=sudo
-    if ! sudo -n true 2>/dev/null; then
-        echo "takt: packages are missing. Run this, then try again (or set TAKT_NO_INSTALL=1):" >&2
-        echo "    sudo apt-get install --no-install-recommends$missing" >&2
-        exit 1
-    fi
+    sudo -n true 2>/dev/null || leave "only root can install packages"
 fi
 
 echo "takt: installing$missing"
-$as_root apt-get update -qq </dev/null
+log=$(mktemp)
+trap 'rm -f "$log"' EXIT
+# Waits while another apt-get is at work, as on a machine that was just started.
+until $as_root apt-get update -qq </dev/null 2>"$log"; do
+    grep -q 'Could not get lock' "$log" || { cat "$log" && leave "the package archive cannot be reached"; }
+    sleep 1
+done
 known=
 for package in $missing; do
     if apt-cache show "$package" >/dev/null 2>&1; then
@@ -65,7 +92,21 @@ for package in $missing; do
         echo "takt: this release has no package $package"
     fi
 done
+[ "$known" ] || leave "nothing could be installed"
+
+# Shows how far it is: what apt-get tells on its own are hundreds of lines. Its exit status comes
+# through a file, since a pipe has only the last one's.
 # shellcheck disable=SC2086 # one word a package
-[ -z "$known" ] ||
-    $as_root env DEBIAN_FRONTEND=noninteractive \
-        apt-get install -qq --no-install-recommends $known </dev/null >/dev/null
+install() {
+    $as_root env DEBIAN_FRONTEND=noninteractive apt-get install -q -y --no-install-recommends \
+        -o DPkg::Lock::Timeout=-1 $known </dev/null 2>&1 || echo "takt: apt-get ended with $?"
+}
+install | tee "$log" | awk '
+    / newly installed,/ { all = $3 + $1; print "takt: " all " packages with what they need themselves"; fflush() }
+    /^Get:[0-9]+ / && ++got % 20 == 0 { print "takt: " got " of " all " fetched"; fflush() }
+    /^Setting up / && ++set % 20 == 0 { print "takt: " set " of " all " installed"; fflush() }'
+if grep -q '^takt: apt-get ended' "$log"; then
+    tail -n 15 "$log"
+    leave "apt-get failed"
+fi
+[ "$known" = "$missing" ] || leave "some packages are not in this release"

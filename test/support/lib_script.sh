@@ -1,6 +1,8 @@
 # Sourced by script tests: a scratch folder, and failures that are told and counted.
 #
 #     need TOOL...        skips the test where one is missing
+#     leave_out CASE WHY  tells that a part of the test does not run here, and why
+#     has_terminal        fails where there are no pseudo-terminals
 #     fail MESSAGE        tells it; the test goes on
 #     finish MESSAGE      says MESSAGE if nothing failed
 # shellcheck shell=bash
@@ -18,6 +20,16 @@ need() {
     for tool in "$@"; do
         command -v "$tool" >/dev/null || { echo "needs $tool" && exit 77; }
     done
+}
+
+leave_out() { echo "case left out: $1: $2"; }
+
+# Also says why not, in $no_terminal.
+has_terminal() {
+    no_terminal="needs python3"
+    command -v python3 >/dev/null || return
+    no_terminal="no pseudo-terminals (/dev/pts)"
+    python3 -c 'import os; os.openpty()' 2>/dev/null
 }
 
 fail() {

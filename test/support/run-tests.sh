@@ -13,10 +13,11 @@
 #     TEST_NAMES                                names of all tests that the runner was given
 #
 # Of a test that passed, lines "case left out: NAME: WHY" are shown and counted: test/support/skip.h.
-# Tests of test/sanitizers.txt that SAN leaves out do not run; they are counted. Those of
-# test/long.txt run first. TEST_JOBS tests run at a time (two more than there are processors, since
-# some only wait). One that is not done after TEST_SECONDS (900) hangs: the longest takes two minutes
-# on a slow machine. T=word picks the tests whose name has that word.
+# The last line counts what was skipped by reason. Tests of test/sanitizers.txt that SAN leaves out do
+# not run; they are counted. Those of test/long.txt run first. TEST_JOBS tests run at a time (two more
+# than there are processors, since some only wait). One that is not done after TEST_SECONDS (3600)
+# hangs: the longest takes a minute on an idle machine, and a machine may be very busy. T="word word"
+# picks the tests whose name has one of the words.
 set -u
 
 root=$(cd "$(dirname "$0")/../.." && pwd)
@@ -24,7 +25,7 @@ cd "$root" || exit 1
 export TAKT_ROOT=$root
 export TAKT_BUILD=${TAKT_BUILD:-$root/build} TAKT_BIN=${TAKT_BIN:-$root/bin}
 export TAKT_LIB=${TAKT_LIB:-$root/lib} CC=${CC:-cc} CXX=${CXX:-c++} SAN=${SAN:-}
-export TEST_SECONDS=${TEST_SECONDS:-900}
+export TEST_SECONDS=${TEST_SECONDS:-3600}
 
 # build/test/unit/test_clock is called unit/test_clock, test/cli/report.sh is called cli/report.
 name_of() {
@@ -118,10 +119,18 @@ left_out=$(test/support/left-out.sh "$SAN")
 long=$(grep -v '^#' test/long.txt)
 is_among() { [[ $'\n'$2$'\n' == *$'\n'$1$'\n'* ]]; } # NAME NAMES
 
+is_asked_for() { # NAME
+    local word
+    for word in ${T-}; do
+        [[ $1 != *"$word"* ]] || return 0
+    done
+    [ -z "${T-}" ]
+}
+
 first=() others=() not_here=0
 for test in "$@"; do
     name=$(name_of "$test")
-    [[ $name == *"${T-}"* ]] || continue
+    is_asked_for "$name" || continue
     if is_among "$name" "$left_out"; then
         not_here=$((not_here + 1))
     elif is_among "$name" "$long"; then
@@ -131,16 +140,26 @@ for test in "$@"; do
     fi
 done
 export TEST_COUNT=$((${#first[@]} + ${#others[@]}))
+jobs=${TEST_JOBS:-$(($(nproc) + 2))}
+echo "running $TEST_COUNT tests, $jobs at a time, the longest first"
 [ "$TEST_COUNT" = 0 ] ||
-    printf '%s\0' "${first[@]}" "${others[@]}" | xargs -0 -n 1 -P "${TEST_JOBS:-$(($(nproc) + 2))}" "$0" --one
+    printf '%s\0' "${first[@]}" "${others[@]}" | xargs -0 -n 1 -P "$jobs" "$0" --one
 
-count() {
-    find "$RESULTS" -name result -exec head -n 1 {} \; | grep -c "^$1 "
+results() { find "$RESULTS" -name result -exec "$@"; }
+count() { results head -n 1 {} \; | grep -c "^$1 "; }
+# Reads one reason a line, and prints "3: no terminal, 1: needs node".
+by_reason() {
+    sort | uniq -c | sort -rn | sed -E 's/^ *([0-9]+) /\1: /' | paste -sd ';' | sed 's/;/, /g'
 }
-cases=$(find "$RESULTS" -name result -exec cat {} + | grep -c '^    case left out: ')
-[ "$cases" = 0 ] || echo "$cases cases of tests that passed were left out"
+cases=$(results sed -n 's/^    case left out: [^:]*: //p' {} + | by_reason)
+reasons=$(results sed -n '1s/^skipped [^:]*: //p' {} \; | by_reason)
 passed=$(count ok) failed=$(count FAILED) skipped=$(count skipped)
 [ "$TEST_COUNT" -lt 20 ] || slowest
+[ -z "$cases" ] || echo "cases of tests that passed were left out ($cases)"
+if [ "$failed" != 0 ]; then
+    results sed -n '1s/^FAILED \([^ ]*\) .*/failed: \1/p' {} \; | sort
+    echo "To run these alone: make check T='$(results sed -n '1s/^FAILED \([^ ]*\) .*/\1/p' {} \; | sort | paste -sd ' ')'"
+fi
 [ "$not_here" = 0 ] || by_list=", $not_here left out by test/sanitizers.txt"
-echo "$passed passed, $failed failed, $skipped skipped${by_list-}"
+echo "$passed passed, $failed failed, $skipped skipped${reasons:+ ($reasons)}${by_list-}"
 [ "$failed" = 0 ] && [ "$passed" -gt 0 ]

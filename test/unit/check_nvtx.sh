@@ -21,7 +21,7 @@ no CUDA context yet: use CUDA before the first recorded step"
 diff "$scratch/quiet" "$scratch/alone"
 
 include=
-for home in "${CUDA_HOME-}" /usr/local/cuda; do
+for home in "${CUDA_HOME:-/usr/local/cuda}"; do
     [ ! -e "$home/include/nvtx3/nvToolsExt.h" ] || { include=$home/include; break; }
 done
 [ -n "$include" ] || skip "the NVTX headers that Takt was built with are not here (CUDA_HOME)"

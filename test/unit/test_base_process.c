@@ -105,7 +105,7 @@ TEST(only_terminals_have_a_width)
     close(null);
     int ours = posix_openpt(O_RDWR | O_NOCTTY);
     if (ours < 0 || grantpt(ours) != 0 || unlockpt(ours) != 0)
-        SKIP_CASE("there are no pseudo-terminals");
+        SKIP_CASE("no pseudo-terminals (/dev/pts)");
     int theirs = open(ptsname(ours), O_RDWR | O_NOCTTY);
     assert_true(theirs >= 0);
     assert_int_equal(tkt_terminal_width(theirs), 80); /* it does not know */

@@ -472,7 +472,7 @@ TEST(a_terminal_that_is_written_to_has_its_width)
     int master;
     int terminal = open_terminal(&master);
     if (terminal < 0)
-        SKIP_CASE("there are no pseudo-terminals");
+        SKIP_CASE("no pseudo-terminals (/dev/pts)");
     for (int fd = STDOUT_FILENO; fd <= STDERR_FILENO; fd++) {
         int pipe_ends[2];
         assert_int_equal(pipe(pipe_ends), 0);
