@@ -362,7 +362,7 @@ TEST(timings_work_while_a_profiler_waits)
     takt_timing_free(timing);
     uint64_t position = tkt_store_position();
     launch("after");
-    settle_devices(true, 10000);
+    settle_devices(true);
     assert_int_equal(tkt_store_position(), position);
     assert_int_equal(takt_profiler_stop(profiler), TAKT_OK); /* it gives no trace */
     takt_profiler_destroy(profiler);
@@ -552,7 +552,7 @@ TEST(what_does_not_finish_is_incomplete)
     assert_int_equal(loss(TAKT_LOSS_INCOMPLETE), 2); /* the last one waited behind it */
     assert_int_equal(takt_trace_count(last_trace, TAKT_TRACE_ACTIVITIES), 1);
     check(cuCtxSynchronize());
-    while (!settle_devices(true, 10000)) /* the collector comes back, too */
+    while (!settle_devices(true)) /* the collector comes back, too */
         sched_yield();
 }
 
