@@ -13,9 +13,9 @@
 
 /* ======== Limits of time ======== */
 
-/* Multiplies the times after which Takt gives up on CUPTI, on the driver or on a device. Programs
- * have 100. Tests in which something hangs set it to less and need not wait for seconds. Other tests
- * set it to more, and no limit passes on a busy machine. Set it before the first request. */
+/* Scales the times after which Takt gives up on CUPTI, the driver or a device. Programs have 100.
+ * Tests in which something hangs set it to less and need not wait for seconds. Other tests set it to
+ * more: then no limit passes on a busy machine. Set it before the first request. */
 extern uint32_t tkt_cuda_patience_percent;
 
 static inline uint32_t tkt_patience_ms(uint32_t ms)

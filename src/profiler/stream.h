@@ -162,8 +162,8 @@ void tkt_stream_file_fini(tkt_stream_file *to);
 
 #define TKT_STREAM_REMOVED "somebody has removed or replaced"
 
-/* Between slices, and at first between snapshots: 100, but tests that wait for several set it to less
- * before they start a stream. */
+/* The pause between slices, and at first between snapshots. Tests that wait for several of them set
+ * it to less before they start a stream. */
 extern uint32_t tkt_stream_pause_ms;
 
 struct tkt_stream {
