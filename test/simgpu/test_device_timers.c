@@ -186,9 +186,16 @@ TEST(a_read_leaves_no_records_behind)
     takt_device_timers_destroy(timers);
 }
 
+static int let_go(void **state)
+{
+    (void)state;
+    sim_hold(false);
+    return 0;
+}
+
 /* A busy stream: reads beyond two do nothing, and what they would have copied stays. The device
  * stands still but for what is waited for. */
-TEST(reads_never_wait_and_lose_nothing)
+TEST_WITH(reads_never_wait_and_lose_nothing, NULL, let_go)
 {
     uint64_t cycles[2];
     make_timers(small());
@@ -332,7 +339,8 @@ TEST(a_view_of_several_launches_has_lanes_in_each)
  * which lanes are new, theirs may be of launches that nobody recorded. */
 TEST(a_read_in_the_recording_tells_the_lanes_of_an_earlier_graph)
 {
-    for (int reads = 0; reads < 2; reads++) {
+    bool is_in_time;
+    for (int reads = 0; reads < 2; reads += is_in_time) {
         takt_device_view view;
         takt_device_timers_options options = small();
         options.always = true;
@@ -341,12 +349,16 @@ TEST(a_read_in_the_recording_tells_the_lanes_of_an_earlier_graph)
         takt_profiler *profiler = start();
         if (reads)
             takt_device_timers_read(timers, stream);
+        uint64_t before = unix_ns();
         check(cuGraphLaunch(exec, stream));
-        attach(view, 0, unix_ns());
+        uint64_t inside = unix_ns();
+        is_in_time = inside - before < 60000000;
+        attach(view, 0, inside);
         takt_device_timers_read(timers, stream);
         stop_profiler(profiler);
         assert_int_equal(segment_of(0)->launch, reads ? TKT_LAUNCH_KNOWN : TKT_LAUNCH_UNCERTAIN);
-        assert_int_equal(segment_of(0)->activity != TKT_NO_ACTIVITY, reads);
+        if (is_in_time)
+            assert_int_equal(segment_of(0)->activity != TKT_NO_ACTIVITY, reads);
         check(cuGraphExecDestroy(exec));
         takt_device_timers_destroy(timers);
     }
