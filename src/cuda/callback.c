@@ -227,7 +227,8 @@ static __attribute__((noinline)) void prepare(const char *name, const tkt_callba
     else if (name[-1] == TKT_CLASS_GRAPH)
         note_graph(data);
     else if (name[-1] == TKT_CLASS_END)
-        tkt_cuda_settle(&(tkt_settling){.synchronize = true, .timeout_ms = RESET_MS});
+        tkt_cuda_settle(
+            &(tkt_settling){.synchronize = true, .timeout_ms = tkt_patience_ms(RESET_MS)});
 }
 
 static __attribute__((noinline)) void on_enter(int domain, uint32_t id,

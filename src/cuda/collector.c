@@ -19,10 +19,12 @@
 #include <string.h>
 
 #define FLUSH_MS   150
-#define SWITCH_MS  5000 /* the first enabling takes CUPTI seconds in large programs */
-#define FLUSHED_MS 5000 /* a flush that takes longer hangs */
-#define EXIT_MS    1000
+#define SWITCH_MS  5000u /* the first enabling takes CUPTI seconds in large programs */
+#define FLUSHED_MS 5000u /* a flush that takes longer hangs */
+#define EXIT_MS    1000u
 #define MOMENTS    4u /* waited for at once */
+
+uint32_t tkt_cuda_patience_percent = 100;
 
 static struct {
     tkt_mutex lock;
@@ -370,8 +372,8 @@ static void leave_at_exit(void)
 {
     if (tkt_thread_is_interrupted())
         return;
-    tkt_cuda_settle(
-        &(tkt_settling){.synchronize = true, .must_force = true, .timeout_ms = EXIT_MS});
+    tkt_cuda_settle(&(tkt_settling){
+        .synchronize = true, .must_force = true, .timeout_ms = tkt_patience_ms(EXIT_MS)});
     tkt_mutex_lock(&collector.lock);
     bool is_last = collector.is_running && !collector.is_over && !collector.is_stuck;
     collector.is_over = true;
@@ -412,16 +414,16 @@ void tkt_cuda_want(const tkt_cuda_wish *wish)
             collector.wished++;
         }
         /* An older wish, overtaken by another thread's, is in the newer one: it waits for that. */
-        wait_for(&collector.held, collector.wished, SWITCH_MS);
+        wait_for(&collector.held, collector.wished, tkt_patience_ms(SWITCH_MS));
         hangs = collector.is_stuck && !was_stuck;
     }
     tkt_mutex_unlock(&collector.lock);
     if (hangs)
         tkt_log(
             TAKT_LOG_WARNING,
-            "CUPTI or the driver has not answered for %d s: GPU activities will be missing; try "
+            "CUPTI or the driver has not answered for %u s: GPU activities will be missing; try "
             "another release of CUPTI (TAKT_CUPTI_LIBRARY)",
-            SWITCH_MS / 1000);
+            tkt_patience_ms(SWITCH_MS) / 1000);
 }
 
 bool tkt_cuda_look_ahead(void)
@@ -433,7 +435,7 @@ bool tkt_cuda_look_ahead(void)
     tkt_mutex_lock(&collector.lock);
     if (!collector.is_over && start()) {
         collector.is_ahead = true;
-        wait_for(&collector.answered, ++collector.asked, SWITCH_MS);
+        wait_for(&collector.answered, ++collector.asked, tkt_patience_ms(SWITCH_MS));
     }
     tkt_mutex_unlock(&collector.lock);
     return true;
@@ -461,7 +463,8 @@ bool tkt_collector_flush(bool is_forced)
 {
     tkt_mutex_lock(&collector.lock);
     collector.is_forced |= is_forced;
-    bool is_answered = wait_for(&collector.answered, ++collector.asked, FLUSHED_MS);
+    bool is_answered =
+        wait_for(&collector.answered, ++collector.asked, tkt_patience_ms(FLUSHED_MS));
     tkt_mutex_unlock(&collector.lock);
     return is_answered;
 }

@@ -11,6 +11,18 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+/* ======== Limits of time ======== */
+
+/* Scales the times after which Takt gives up on CUPTI, the driver or a device. Programs have 100.
+ * Tests in which something hangs set it to less and need not wait for seconds. Other tests set it to
+ * more: then no limit passes on a busy machine. Set it before the first request. */
+extern uint32_t tkt_cuda_patience_percent;
+
+static inline uint32_t tkt_patience_ms(uint32_t ms)
+{
+    return (uint32_t)((uint64_t)ms * tkt_cuda_patience_percent / 100);
+}
+
 /* ======== The end of a window ======== */
 
 /* Waiting for the work that a window launched. */

@@ -23,7 +23,7 @@
 
 #define FIRST_PAUSE_MS 1u
 #define LAST_PAUSE_MS  150u /* the collector's own pace */
-#define STALLED_NS     UINT64_C(5000000000)
+#define STALLED_MS     5000u
 #define REST_NS        UINT64_C(500000000)
 
 /* The devices' progress so far. */
@@ -44,7 +44,8 @@ static bool is_stalled(progress *p, bool is_busy)
     if (arrived != p->arrived || is_busy)
         *p = (progress){arrived, now_ns, p->complete_ns, p->bodies};
     bool was_stalled = __atomic_load_n(&stalled_at, __ATOMIC_RELAXED) == arrived;
-    bool is_stalled = now_ns - p->since_ns > (was_stalled ? STALLED_NS / 10 : STALLED_NS);
+    uint64_t limit_ns = tkt_patience_ms(STALLED_MS) * UINT64_C(1000000);
+    bool is_stalled = now_ns - p->since_ns > (was_stalled ? limit_ns / 10 : limit_ns);
     if (is_stalled)
         __atomic_store_n(&stalled_at, arrived, __ATOMIC_RELAXED);
     return is_stalled;

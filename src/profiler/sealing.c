@@ -206,7 +206,8 @@ static tkt_join join_from(const tkt_window *window, uint64_t begin_ticks)
 
 static uint32_t wait_ms(const tkt_window *window)
 {
-    return window->wish.device_wait_ms ? window->wish.device_wait_ms : TKT_DEVICE_WAIT_MS;
+    uint32_t ms = window->wish.device_wait_ms;
+    return ms ? ms : tkt_patience_ms(TKT_DEVICE_WAIT_MS);
 }
 
 /* Seals the records so far, and waits for the work that they launched. Without spans the folds have

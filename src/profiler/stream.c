@@ -16,6 +16,8 @@
 #define PARTIAL        ".partial.pftrace"
 #define FACTS_NS       UINT64_C(1000000000) /* facts are written at least this often */
 
+uint32_t tkt_stream_pause_ms = 100;
+
 /* Ticks beyond any record that exists when a slice is sealed. */
 #define FAR_TICKS (UINT64_C(1) << 40)
 
@@ -125,8 +127,8 @@ static bool can_write(const tkt_stream *stream)
     return stream->to.writer.status == TAKT_OK && stream->to.perfetto.status == TAKT_OK;
 }
 
-/* Writes a slice. Its steps come last: a file that ends within it has what belongs to the steps that
- * it has. `end_ticks` is the end of the recording for the last one, otherwise 0. */
+/* Writes a slice. Its steps come last: a file that ends within it has what belongs to the steps
+ * that it has. `end_ticks` is the end of the recording for the last one, otherwise 0. */
 static void write_slice(tkt_stream *stream, uint64_t end_ticks)
 {
     uint64_t position = tkt_store_position();
@@ -167,7 +169,7 @@ static void watch_pool(const tkt_stream *stream)
 
 bool tkt_stream_wait(tkt_stream *stream, uint64_t *end_ticks)
 {
-    if (stream->pause_ms == TKT_STREAM_PAUSE_MS)
+    if (stream->pause_ms == tkt_stream_pause_ms)
         tkt_thread_pause_ms(LEAST_SLICE_MS);
     watch_pool(stream);
     tkt_mutex_lock(&stream_lock);
@@ -349,7 +351,7 @@ tkt_stream *tkt_stream_start(const tkt_saved_options *options, const tkt_stream_
         stream->options = options;
         stream->is_summary = options->given.mode == TAKT_MODE_SUMMARY;
         stream->is_plain = options->given.compress == TAKT_OFF;
-        stream->pause_ms = TKT_STREAM_PAUSE_MS;
+        stream->pause_ms = tkt_stream_pause_ms;
         stream->simulated_seconds = cycle->all_steps->simulated_seconds;
         stream->to.position = tkt_window_position(window);
         if (open_stream(stream, cycle, &error) == TAKT_OK)

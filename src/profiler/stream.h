@@ -162,7 +162,9 @@ void tkt_stream_file_fini(tkt_stream_file *to);
 
 #define TKT_STREAM_REMOVED "somebody has removed or replaced"
 
-#define TKT_STREAM_PAUSE_MS 100 /* between slices, and at first between snapshots */
+/* The pause between slices, and at first between snapshots. Tests that wait for several of them set
+ * it to less before they start a stream. */
+extern uint32_t tkt_stream_pause_ms;
 
 struct tkt_stream {
     tkt_window *window;

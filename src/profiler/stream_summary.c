@@ -8,9 +8,9 @@
 #include <errno.h>
 #include <string.h>
 
-#define MOST_PAUSE_MS 2000
-#define TAKE_MS       200  /* the longest time until steps are taken */
-#define STEPS_PER_MS  100u /* the pause for many steps, which take time to write */
+#define MOST_PAUSES  20   /* of a stream of spans: the longest pause */
+#define TAKE_MS      200  /* the longest time until steps are taken */
+#define STEPS_PER_MS 100u /* the pause for many steps, which take time to write */
 
 /* ---- The trace ------------------------------------------------------------------------------- */
 
@@ -140,7 +140,8 @@ static void write_summary(tkt_stream *stream)
 static void set_pause(tkt_stream *stream)
 {
     uint32_t least_ms = (uint32_t)(stream->to.trace->steps.count / STEPS_PER_MS);
-    stream->pause_ms = stream->pause_ms * 2 < MOST_PAUSE_MS ? stream->pause_ms * 2 : MOST_PAUSE_MS;
+    uint32_t most_ms = MOST_PAUSES * tkt_stream_pause_ms;
+    stream->pause_ms = stream->pause_ms * 2 < most_ms ? stream->pause_ms * 2 : most_ms;
     if (least_ms > stream->pause_ms)
         stream->pause_ms = least_ms;
 }

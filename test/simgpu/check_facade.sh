@@ -45,7 +45,7 @@ for flavour in 12 13 multi; do
     [[ ${SAN-} = *address* ]] || run $flavour "" forked
     run $flavour "" at_exit
     # Before 12.9 the same memory is handed out twice then, and its records cannot be counted well.
-    run $flavour "" exhausted "$([ $flavour = 12 ] && echo about)"
+    run $flavour "kernel=1us" exhausted "$([ $flavour = 12 ] && echo about)"
     for completion in normal twice thread late; do
         # ThreadSanitizer mistakes the reuse of a detached thread's storage for a race.
         [[ $completion = late && ${SAN-} = *thread* ]] && continue

@@ -107,9 +107,9 @@ calls = {row["name"]: row["calls"] for row in scopes["rows"]}
 assert info["ending"] == "killed" and not info["has_spans"]
 steps = info["steps"]
 assert 0 < steps <= said + 1, (steps, said)
-# A snapshot counts the steps a moment after the calls: some may have ended in between, on a busy
-# machine with sanitizers 4 of 469.
-assert 360 * (steps - 1) <= calls["work"] <= 400 * (said + 1), (calls, steps)
+# A snapshot has the steps up to a moment, and counts the calls later: some more may have ended by
+# then, on a busy machine those of 5 steps.
+assert 400 * steps <= calls["work"] <= 400 * (said + 1), (calls, steps)
 assert calls["lasting"] == 1, calls   # it was open
 count = sum(row["count"] for row in kernels["rows"])
 assert 0 < count <= 10 * (said + 1), (count, steps, said)

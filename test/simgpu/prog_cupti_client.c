@@ -610,10 +610,8 @@ static void finish(void)
         CALL(cuptiActivityGetNumDroppedRecords, NULL, 0, &dropped);
     if (dropped)
         SAY("dropped %zu", dropped);
-    if (option("wait")) { /* for what comes later, from other threads */
-        for (int i = 0; i < 600000 && completions < requests; i++)
-            usleep(1000);
-    }
+    while (option("wait") && completions < requests) /* what comes later, from other threads */
+        usleep(1000);
     if (!option("keep"))
         CALL(cuptiUnsubscribe, subscriber);
 }

@@ -138,7 +138,7 @@ static void each(void)
         CUDA(cuMemsetD8Async(memory, 0, 100, NULL));
     CHECK(told == 1015);
     CHECK(tkt_cuda_last_correlation() - before >= 1015);
-    CHECK(settle_devices(true, 10000));
+    CHECK(settle_devices(true));
     CHECK(told == 1015); /* waiting is Takt's own */
     CHECK(stored() == 1015);
     CHECK(lines[0] == 0);
@@ -160,7 +160,7 @@ static void early(void)
     CHECK(tkt_store_get()->devices.count == 0);
     begin_cuda();
     launch(10);
-    CHECK(settle_devices(true, 10000));
+    CHECK(settle_devices(true));
     CHECK(stored() == 10);
     CHECK(tkt_store_get()->devices.count == 1);
 }
@@ -172,7 +172,7 @@ static void on_and_off(void)
         launch(3);
         want(true, false);
         launch(7);
-        CHECK(settle_devices(true, 10000));
+        CHECK(settle_devices(true));
         want(false, false);
         launch(5);
         CHECK(told == 7 * round);
@@ -190,12 +190,12 @@ static void wishes(void)
     begin_cuda();
     want(true, false);
     CUDA(cuMemAlloc_v2(&more, 4096));
-    settle_devices(false, 10000);
+    settle_devices(false);
     CHECK(tkt_store_get()->memory.count == 0);
     want(true, true);
     launch(2);
     CUDA(cuMemFree_v2(more));
-    CHECK(settle_devices(true, 10000));
+    CHECK(settle_devices(true));
     CHECK(tkt_store_get()->memory.count == 1);
     CHECK(tkt_store_get()->memory.items[0].bytes < 0);
     CHECK(stored() == 2);
@@ -203,7 +203,7 @@ static void wishes(void)
         .is_on = true, .filter = 8, .max_bytes = 1 << 20, .generation = ++generation});
     launch(3);
     CUDA(cuMemsetD8_v2(memory, 0, 100));
-    CHECK(settle_devices(true, 10000));
+    CHECK(settle_devices(true));
     CHECK(stored() == 3); /* kernels are not wished for any more */
 }
 
@@ -227,9 +227,13 @@ static void threads(void)
         tkt_thread_join(running[i]);
     CHECK(told == 2000);
     size_t wanted = strtoul(expected, NULL, 10);
-    CHECK(!settle_devices(true, 10000) || stored() == 2000);
-    for (int i = 0; stored() < wanted && i < 10000; i++)
-        settle_devices(false, 10000);
+    if (wanted < 2000)
+        be_impatient();
+    bool is_settled = settle_devices(true);
+    CHECK(!is_settled || stored() == 2000);
+    CHECK(is_settled == (wanted == 2000));
+    while (stored() < wanted)
+        settle_devices(false);
     CHECK(stored() == wanted);
     want(false, false);
 }
@@ -245,7 +249,7 @@ static void taken(void)
     want(true, false);
     CHECK(strchr(lines, '\n') == strrchr(lines, '\n')); /* said once */
     launch(5);
-    CHECK(settle_devices(true, 10000));
+    CHECK(settle_devices(true));
     CHECK(stored() == 0);
     unsetenv("TAKT_SIM");
     sim_script("");
@@ -253,7 +257,7 @@ static void taken(void)
     is_backend(TKT_BACKEND_CUPTI, "CUPTI");
     CHECK(tkt_cuda_status_now().reason[0] == 0);
     launch(5);
-    CHECK(settle_devices(true, 10000));
+    CHECK(settle_devices(true));
     CHECK(stored() == 5);
 }
 
@@ -266,7 +270,7 @@ static void refused(void)
         is_backend(TKT_BACKEND_EVENTS, "CUDA events");
         CHECK(strstr(tkt_cuda_status_now().reason, expected));
         launch(5);
-        CHECK(settle_devices(true, 10000));
+        CHECK(settle_devices(true));
         want(false, false);
     }
     CHECK(stored() == 0 && told == 0);
@@ -291,7 +295,7 @@ static void in_part(void)
         is_backend(TKT_BACKEND_CUPTI, "CUPTI");
         launch(5);
         CUDA(cuMemsetD8_v2(memory, 0, 100));
-        CHECK(settle_devices(true, 10000));
+        CHECK(settle_devices(true));
         want(false, false);
     }
     CHECK(stored() == 15 + 2); /* sets are the second kind, and missing in the first round */
@@ -304,8 +308,9 @@ static void hang(void)
     begin_cuda();
     want(true, false);
     launch(5);
-    CHECK(!settle_devices(true, 100));
-    CHECK(!settle_devices(true, 100));
+    be_impatient();
+    CHECK(!settle_devices(true));
+    CHECK(!settle_devices(true));
     want(false, false);
     want(true, false);
 }
@@ -322,14 +327,13 @@ static void exhausted(void)
     launch((int)launches);
     tkt_mutex_unlock(&store->lock);
     size_t wanted = strcmp(expected, "about") == 0 ? launches / 4 * 3 : launches;
-    for (int i = 0; stored() + dropped() < wanted && i < 1000; i++)
-        settle_devices(true, 20000);
+    CHECK(settle_devices(true));
     size_t count = stored();
     CHECK(count > 0 && count < launches && count + dropped() >= wanted);
     /* A record of Takt's own waiting may be among them. */
     CHECK(wanted < launches || count + dropped() <= launches + 10);
     launch(100);
-    CHECK(settle_devices(true, 10000));
+    CHECK(settle_devices(true));
     CHECK(stored() == count + 100);
 }
 
@@ -343,7 +347,7 @@ static void forked(void)
         uint64_t bytes;
         want(true, false);
         want(false, false);
-        CHECK(settle_devices(true, 10000));
+        CHECK(settle_devices(true));
         CHECK(strstr(tkt_cuda_status_now().reason, "forked"));
         CHECK(!tkt_cuda_memory(0, &bytes, &bytes));
         CHECK(tkt_cuda_synchronize() == TAKT_OK);
@@ -351,7 +355,7 @@ static void forked(void)
     }
     int status;
     CHECK(waitpid(child, &status, 0) == child && WIFEXITED(status) && WEXITSTATUS(status) == 0);
-    CHECK(settle_devices(true, 10000));
+    CHECK(settle_devices(true));
     CHECK(stored() == 5);
 }
 
@@ -359,7 +363,7 @@ static void forked(void)
 static void look_after_exit(void)
 {
     CHECK(stored() == 100);
-    settle_devices(true, 10000);
+    settle_devices(true);
     want(false, false);
     puts("left");
 }
@@ -385,13 +389,13 @@ static void capture(void)
     CUDA(cuStreamBeginCapture_v2(stream, 1));
     CUDA(cuLaunchKernel(kernel, 1, 1, 1, 32, 1, 1, 0, stream, NULL, NULL));
     CHECK(tkt_cuda_synchronize() == TAKT_BAD_STATE);
-    settle_devices(true, 10000);
+    CHECK(!tkt_cuda_settle(&(tkt_settling){.synchronize = true, .timeout_ms = 200}));
     CUDA(cuStreamEndCapture(stream, &graph)); /* it is still valid */
     CHECK(tkt_cuda_synchronize() == TAKT_OK);
     CUgraphExec exec;
     CUDA(cuGraphInstantiateWithFlags(&exec, graph, 0));
     CUDA(cuGraphLaunch(exec, stream));
-    CHECK(settle_devices(true, 10000));
+    CHECK(settle_devices(true));
     CHECK(strcmp(last_name, "cuGraphLaunch") == 0);
     CHECK(stored() == 1);
 }
@@ -420,7 +424,7 @@ static void clocks(void)
     want(true, false);
     uint64_t before_ns = takt_now_ns();
     launch(50);
-    CHECK(settle_devices(true, 10000));
+    CHECK(settle_devices(true));
     uint64_t after_ns = takt_now_ns();
     CHECK(stored() == 50);
     tkt_clock_fit fit = tkt_clock_fit_now();
@@ -452,6 +456,7 @@ int main(int count, char **arguments)
 {
     const char *name = count > 1 ? arguments[1] : "";
     expected = count > 2 ? arguments[2] : "";
+    be_patient();
     takt_set_log(hear, NULL);
     tkt_cuda_on_call(listen);
     for (size_t i = 0; i < sizeof scenarios / sizeof *scenarios; i++) {

@@ -3,8 +3,8 @@
  * happens to CUPTI; what Takt says goes to standard error, and what it has
  * found as lines that begin with "#".
  *
- *     prog_faults [without] [second] [fork] [_exit] [thread] [capture] [reset]
- * [twice]
+ *     prog_faults [without] [second] [fork] [_exit] [exit] [capture] [reset]
+ * [twice] [impatient]
  *
  *     without   runs without Takt
  *     second    another tool subscribes to CUPTI between two recordings
@@ -13,10 +13,12 @@
  *     exit      ends with exit(), recording, while a thread still launches
  *     capture   begins and ends a recording while a stream is being captured
  *     reset     resets the device while it is recorded
- *     twice     is recorded two times */
+ *     twice     is recorded two times
+ *     impatient Takt gives up after a second where it would after five */
 #include "simgpu/cudart.h"
 #include "simgpu/cupti_client.h"
 #include "support/counters.h"
+#include "support/settle.h"
 
 #include <takt/takt.h>
 
@@ -199,6 +201,8 @@ int main(int argc, char **argv)
     (void)argc;
     words = argv + 1;
     setvbuf(stdout, NULL, _IOLBF, 0);
+    if (has("impatient"))
+        be_impatient();
     sim_register_kernel(&density, "_Z7densityPfi");
     sim_register_kernel(&forces, "_Z6forcesPf");
     CUDA(cudaFree(NULL));

@@ -52,6 +52,12 @@ static bool is_paced; /* waits for the stream, so that nothing is dropped */
 
 #define NAMED_AT 100 /* rounds of the second thread */
 
+static void wait_for_stream(void)
+{
+    while (is_paced && tkt_pool_used_bytes() > tkt_pool_limit_bytes() * 3 / 4)
+        sched_yield();
+}
+
 /* A second thread, named late, with a scope that lasts and gets its argument late. */
 static void *record_beside(void *unused)
 {
@@ -67,15 +73,10 @@ static void *record_beside(void *unused)
         uint64_t until = takt_now_ns() + 100000;
         while (takt_now_ns() < until)
             sched_yield();
+        wait_for_stream();
     }
     TAKT_ARG("told", "at the end");
     return NULL;
-}
-
-static void wait_for_stream(void)
-{
-    while (is_paced && tkt_pool_used_bytes() > tkt_pool_limit_bytes() * 3 / 4)
-        sched_yield();
 }
 
 static takt_device_timers *timers;

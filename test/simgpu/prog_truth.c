@@ -260,7 +260,8 @@ static void wait_for(worker *w)
     }
 }
 
-/* A flow leads from each thread's gate to the next thread. Ids exceed what SQLite's integers hold. */
+/* A flow leads from each thread's gate to the next thread. Ids exceed what SQLite's integers hold.
+ */
 static void flow(worker *w, int from, void (*half)(uint64_t id))
 {
     const uint64_t id = (UINT64_C(1) << 63) + (uint64_t)(w->step * THREADS + from);
@@ -658,7 +659,7 @@ static void step_profiler(takt_profiler *profiler, int number, FILE *books)
         return;
     char path[1200];
     snprintf(path, sizeof path, "%s.%d.pftrace", traces, cycles++);
-    for (int i = 0; i < 600000 && access(path, F_OK) != 0; i++)
+    while (access(path, F_OK) != 0)
         nanosleep(&pause, NULL);
 }
 

@@ -4,6 +4,7 @@
 #define TEST_STAND_IN_H
 
 #include "simgpu/driver.h"
+#include "support/settle.h"
 
 #include <dlfcn.h>
 #include <stdint.h>
@@ -16,6 +17,7 @@ static inline void use_stand_in(const char *options)
 {
     Dl_info driver;
     char path[4096];
+    be_patient();
     setenv("TAKT_SIM", options, 1);
     if (!dladdr((void *)(uintptr_t)cuInit, &driver) || !strrchr(driver.dli_fname, '/'))
         return;

@@ -4,6 +4,7 @@
 #include "base/alloc.h"
 #include "simgpu/driver.h"
 #include "simgpu/kernel_lanes.h"
+#include "simgpu/machine.h"
 #include "simgpu/profiled.h"
 #include "simgpu/sim.h"
 #include "support/test.h"
@@ -185,14 +186,22 @@ TEST(a_read_leaves_no_records_behind)
     takt_device_timers_destroy(timers);
 }
 
-/* A busy stream: reads beyond two do nothing, and what they would have copied stays. */
-TEST(reads_never_wait_and_lose_nothing)
+static int let_go(void **state)
+{
+    (void)state;
+    sim_hold(false);
+    return 0;
+}
+
+/* A busy stream: reads beyond two do nothing, and what they would have copied stays. The device
+ * stands still but for what is waited for. */
+TEST_WITH(reads_never_wait_and_lose_nothing, NULL, let_go)
 {
     uint64_t cycles[2];
     make_timers(small());
     takt_profiler *profiler = start();
+    sim_hold(true);
     launch("slow");
-    uint64_t begin_ns = takt_now_ns();
     assert_int_equal(takt_device_timers_copy(timers, 0, 1, cycles), TAKT_NOT_READY);
     for (uint32_t i = 0; i < 4; i++) {
         takt_device_view view = takt_device_timers_view(timers);
@@ -200,8 +209,8 @@ TEST(reads_never_wait_and_lose_nothing)
         end_phase(view, attach(view, i, unix_ns()), FIRST, 0, 10 + i, 0);
         assert_int_equal(takt_device_timers_read(timers, stream), i < 2 ? TAKT_OK : TAKT_NOT_READY);
     }
-    bool was_quick = takt_now_ns() - begin_ns < 90000000; /* false on a machine that is busy */
-    assert_true(was_quick || cuStreamQuery(stream) == 0);
+    assert_int_equal(cuStreamQuery(stream), SIM_NOT_READY);
+    sim_hold(false);
     check(cuStreamSynchronize(stream));
     assert_int_equal(takt_device_timers_read(timers, stream), TAKT_OK);
     check(cuStreamSynchronize(stream));
@@ -330,7 +339,8 @@ TEST(a_view_of_several_launches_has_lanes_in_each)
  * which lanes are new, theirs may be of launches that nobody recorded. */
 TEST(a_read_in_the_recording_tells_the_lanes_of_an_earlier_graph)
 {
-    for (int reads = 0; reads < 2; reads++) {
+    bool is_in_time;
+    for (int reads = 0; reads < 2; reads += is_in_time) {
         takt_device_view view;
         takt_device_timers_options options = small();
         options.always = true;
@@ -339,12 +349,16 @@ TEST(a_read_in_the_recording_tells_the_lanes_of_an_earlier_graph)
         takt_profiler *profiler = start();
         if (reads)
             takt_device_timers_read(timers, stream);
+        uint64_t before = unix_ns();
         check(cuGraphLaunch(exec, stream));
-        attach(view, 0, unix_ns());
+        uint64_t inside = unix_ns();
+        is_in_time = inside - before < 60000000;
+        attach(view, 0, inside);
         takt_device_timers_read(timers, stream);
         stop_profiler(profiler);
         assert_int_equal(segment_of(0)->launch, reads ? TKT_LAUNCH_KNOWN : TKT_LAUNCH_UNCERTAIN);
-        assert_int_equal(segment_of(0)->activity != TKT_NO_ACTIVITY, reads);
+        if (is_in_time)
+            assert_int_equal(segment_of(0)->activity != TKT_NO_ACTIVITY, reads);
         check(cuGraphExecDestroy(exec));
         takt_device_timers_destroy(timers);
     }

@@ -309,6 +309,21 @@ static int switch_marks_off(void **state)
     return cuStreamSynchronize(stream) || tkt_marks_resolve();
 }
 
+/* By so much the anchors may be off: by more, the busier the machine. */
+static uint64_t widest_bracket_ns(void)
+{
+    tkt_clock_fit fit = tkt_clock_fit_now();
+    uint64_t widest = 0;
+    tkt_mutex_lock(&tkt_store_get()->lock);
+    const tkt_cuda_clock *clock = &tkt_store_get()->clock;
+    for (size_t i = 0; i < clock->pairs.count; i++)
+        if (clock->pairs.items[i].bracket_ticks > widest)
+            widest = clock->pairs.items[i].bracket_ticks;
+    tkt_mutex_unlock(&tkt_store_get()->lock);
+    assert_true(widest > 0);
+    return (uint64_t)((double)widest * tkt_clock_resolution_ns(&fit));
+}
+
 TEST_WITH(marks_become_activities, switch_marks_on, switch_marks_off)
 {
     tkt_stored_activity found[4];
@@ -342,13 +357,9 @@ TEST_WITH(marks_become_activities, switch_marks_on, switch_marks_off)
         assert_true(calls[i].begin_ticks <= calls[i].end_ticks);
     }
     assert_true(llabs((long long)(found[1].begin - found[0].end)) <= 2); /* floats of some ms */
-    assert_true(found[0].begin + 200000 >= begin_ns + 40000000);
-    assert_true(found[1].end <= end_ns + 200000);
-    tkt_mutex_lock(&tkt_store_get()->lock);
-    const tkt_cuda_clock *clock = &tkt_store_get()->clock;
-    assert_int_equal(clock->pairs.count, 1); /* of the anchor */
-    assert_true(clock->pairs.items[0].bracket_ticks > 0);
-    tkt_mutex_unlock(&tkt_store_get()->lock);
+    uint64_t slack_ns = widest_bracket_ns() + 10000;
+    assert_true(found[0].begin + slack_ns >= begin_ns + 40000000);
+    assert_true(found[1].end <= end_ns + slack_ns);
     assert_int_equal(call_count, 2);
     assert_int_equal(calls[1].correlation, calls[0].correlation + 1);
     assert_int_equal(tkt_cuda_last_correlation(), calls[1].correlation);

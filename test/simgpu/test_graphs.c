@@ -6,6 +6,7 @@
 #include "simgpu/sim.h"
 
 #include "cuda/store.h"
+#include "record/log.h"
 #include "trace/model.h"
 
 #include "support/test.h"
@@ -463,21 +464,31 @@ static uint64_t count_in(const char *scope, const char *name)
     return count;
 }
 
-/* Fills the memory until the stream has freed what it has written: only then it has to know whose
- * the bodies are. */
-static void fill_memory(CUstream stream)
+/* The first activity that is still there. */
+static uint64_t first_position(void)
 {
     tkt_store *store = tkt_store_get();
-    uint64_t begin = tkt_store_position(), first = 0;
-    for (int round = 0; first <= begin; round++) {
-        assert_true(round < 1000);
-        for (int i = 0; i < 2000; i++)
+    tkt_mutex_lock(&store->lock);
+    uint64_t first = store->first ? store->first->first : store->next_sequence;
+    tkt_mutex_unlock(&store->lock);
+    return first;
+}
+
+/* Fills half of the memory until the stream has freed what it has written: only then it has to know
+ * whose the bodies are. The other half is for what has not arrived. */
+static void fill_memory(CUstream stream)
+{
+    uint64_t begin = tkt_store_position(), launched = 0;
+    for (bool is_full = false; is_full || first_position() <= begin;) {
+        is_full = tkt_store_is_full() || tkt_pool_used_bytes() > tkt_pool_limit_bytes() / 2;
+        if (is_full || tkt_store_position() - begin + 1000 < launched) {
+            usleep(1000);
+            continue;
+        }
+        for (int i = 0; i < 100; i++)
             launch_on("plain", stream);
+        launched += 100;
         check(cuStreamSynchronize(stream));
-        tkt_mutex_lock(&store->lock);
-        first = store->first ? store->first->first : store->next_sequence;
-        tkt_mutex_unlock(&store->lock);
-        usleep(20000);
     }
 }
 

@@ -557,13 +557,16 @@ static void fill_memory(void)
     }
 }
 
-/* The host launches ahead: in the recorded step the device still works for the step before. */
-static void assert_busy_for_earlier_launches(takt_profiler_options options)
+/* Records a step, in which the device may still work for the step before. Returns when it is surely
+ * at work for that. */
+static uint64_t record_after_launch(takt_profiler_options options, uint64_t ns)
 {
-    tkt_device_uses uses;
-    sim_script("kernel.long=200ms");
+    char script[64];
+    snprintf(script, sizeof script, "kernel.long=%lluns", (unsigned long long)ns);
+    sim_script(script);
     options.schedule = (takt_schedule){.warmup = 1, .active = 1, .repeat = 1};
     takt_profiler *profiler = start_in_foreground(options);
+    uint64_t launched_ns = takt_now_ns();
     launch("long");
     assert_int_equal(takt_profiler_step(profiler), TAKT_OK);
     if (options.stream)
@@ -571,6 +574,16 @@ static void assert_busy_for_earlier_launches(takt_profiler_options options)
     launch("long");
     assert_int_equal(takt_profiler_step(profiler), TAKT_OK);
     stop_profiler(profiler);
+    return launched_ns + ns;
+}
+
+/* The host launches ahead: by more, where the machine was too busy. */
+static void assert_busy_for_earlier_launches(takt_profiler_options options)
+{
+    tkt_device_uses uses;
+    uint64_t ns = 200000000;
+    while (record_after_launch(options, ns) <= takt_trace_facts(last_trace)->begin_ns)
+        ns *= 4;
     const takt_facts *facts = takt_trace_facts(last_trace);
     uint64_t until_ns = last_trace->devices.items[0].earlier_until_ns;
     assert_in_range(until_ns, facts->begin_ns + 1, facts->end_ns);
@@ -578,9 +591,9 @@ static void assert_busy_for_earlier_launches(takt_profiler_options options)
     assert_int_equal(uses.count, 1);
     assert_int_equal(uses.items[0].count, 1);
     assert_true(uses.items[0].busy_ns >= until_ns - facts->begin_ns);
-    if (until_ns == facts->end_ns) /* unless the machine was busy for 200 ms */
+    if (until_ns == facts->end_ns) /* unless the recorded step took longer */
         assert_int_equal(uses.items[0].busy_ns, facts->end_ns - facts->begin_ns);
-    assert_work(last_trace, "", 1, 200000000);
+    assert_work(last_trace, "", 1, ns);
     TKT_ARRAY_FREE(&uses);
 }
 

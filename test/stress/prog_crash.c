@@ -281,7 +281,7 @@ static void check_file(const char *path)
         return;
     }
     if (status != TAKT_OK) {
-        if (is_safe || book->steps > 2500) /* the first slice comes after 100 ms */
+        if (is_safe || book->is_recording)
             wrong("%s", error.message);
         return;
     }

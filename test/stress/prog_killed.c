@@ -16,10 +16,14 @@ static void wait_ms(unsigned ms)
         continue;
 }
 
+static bool is_beside; /* atomic */
+
 static void *record_beside(void *unused)
 {
     takt_thread_name("beside");
-    for (;;) {
+    for (bool is_first = true;; is_first = false) {
+        if (!is_first) /* a scope has ended */
+            __atomic_store_n(&is_beside, true, __ATOMIC_RELAXED);
         TAKT_SCOPE("beside");
         TAKT_ARG("text", "a value");
         TAKT_COUNTER("counter", 1);
@@ -43,6 +47,8 @@ int main(int argc, char **argv)
         return 1;
     unsigned steps = argc > 2 ? (unsigned)atoi(argv[2]) : 0;
     TAKT_SCOPE("never finished");
+    while (!__atomic_load_n(&is_beside, __ATOMIC_RELAXED))
+        wait_ms(1);
     for (unsigned step = 1; steps == 0 || step <= steps; step++) {
         TAKT_SCOPE("step");
         for (int i = 0; i < 100; i++) {

@@ -10,7 +10,7 @@ node_modules=$build/node/node_modules
 fetch() { # NAME VERSION; what is there is there as a whole
     local new=$scratch/package
     grep -qs "\"version\": \"$2\"" "$node_modules/$1/package.json" && return
-    (cd "$scratch" && timeout 60 npm pack --silent --fetch-retries 1 "$1@$2") \
+    (cd "$scratch" && timeout 600 npm pack --silent --fetch-retries 1 "$1@$2") \
         >"$scratch/npm" 2>&1 && mkdir "$new" &&
         tar -xzf "$scratch/$(tail -n 1 "$scratch/npm")" -C "$new" --strip-components 1 &&
         rm -rf "${node_modules:?}/$1" && mkdir -p "$(dirname "$node_modules/$1")" &&

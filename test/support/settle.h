@@ -4,9 +4,21 @@
 
 #include "cuda/cuda.h"
 
-static inline bool settle_devices(bool synchronize, uint32_t timeout_ms)
+/* So that no limit of Takt's passes on a busy machine. */
+static inline void be_patient(void)
 {
-    return tkt_cuda_settle(&(tkt_settling){.synchronize = synchronize, .timeout_ms = timeout_ms});
+    tkt_cuda_patience_percent = 20000;
+}
+
+/* For tests in which CUPTI or the device hangs: a second instead of five. */
+static inline void be_impatient(void)
+{
+    tkt_cuda_patience_percent = 20;
+}
+
+static inline bool settle_devices(bool synchronize)
+{
+    return tkt_cuda_settle(&(tkt_settling){.synchronize = synchronize, .timeout_ms = UINT32_MAX});
 }
 
 #endif

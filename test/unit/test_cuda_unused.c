@@ -35,7 +35,7 @@ TEST(nothing_happens)
         assert_false(tkt_cuda_is_used());
         tkt_cuda_want(&(tkt_cuda_wish){.is_on = true, .filter = 0xff, .generation = generation});
         assert_int_equal(tkt_cuda_synchronize(), TAKT_OK);
-        assert_true(settle_devices(true, 1000));
+        assert_true(settle_devices(true));
         assert_false(tkt_cuda_memory(0, &bytes, &bytes));
         tkt_cuda_want(&(tkt_cuda_wish){.generation = generation});
     }

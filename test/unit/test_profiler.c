@@ -108,12 +108,12 @@ TEST(in_the_background_it_arrives_in_a_later_step_or_in_stop_on_this_thread)
 /* Without an end the step after a cycle gets its trace sooner or later. */
 TEST(steps_deliver_what_the_background_has_finished)
 {
-    takt_profiler_options options =
-        options_for(&traces, (takt_schedule){.active = 1, .wait = 1000000, .skip_first_wait = 1});
+    takt_profiler_options options = options_for(
+        &traces, (takt_schedule){.active = 1, .wait = UINT32_MAX, .skip_first_wait = 1});
     takt_profiler *profiler = started(&options);
     step(profiler);
-    for (unsigned i = 0; i < 900000 && traces.count == 0; i++) {
-        sched_yield();
+    while (traces.count == 0) {
+        tkt_thread_pause_ms(0);
         step(profiler);
     }
     assert_int_equal(traces.count, 1);

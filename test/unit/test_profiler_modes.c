@@ -612,27 +612,31 @@ TEST(only_a_positive_finite_step_time_is_taken)
     takt_profiler_destroy(profiler);
 }
 
-static void take_long(const takt_trace *trace, void *user)
+static void take_long(const takt_trace *trace, void *count)
 {
     (void)trace;
-    (void)user;
+    ++*(uint32_t *)count;
     pass_ns(1000000);
 }
 
 TEST(the_time_in_on_trace_belongs_to_no_step)
 {
-    takt_profiler_options options = options_for(
-        &traces, (takt_schedule){.wait = 300, .active = 1, .repeat = 2, .skip_first_wait = 1});
+    takt_profiler_options options =
+        options_for(&traces, (takt_schedule){.wait = 300, .active = 1, .skip_first_wait = 1});
     options.on_trace = take_long;
     for (int foreground = 0; foreground < 2; foreground++) {
+        uint32_t delivered = 0;
+        uint64_t steps = 0;
         options.background = foreground ? TAKT_OFF : TAKT_ON;
+        options.user = &delivered;
         takt_profiler *profiler = started(&options);
-        for (unsigned i = 0; i < 302; i++) {
-            sched_yield();
+        do { /* until the end of a cycle before which a step has delivered a trace */
+            tkt_thread_pause_ms(0);
             run(profiler, 1);
-        }
+            steps++;
+        } while (steps == 1 || !delivered || steps % 301 != 1);
         takt_profiler_stop(profiler);
-        assert_int_equal(takt_profiler_trace(profiler)->all_steps.stats.count, 302);
+        assert_int_equal(takt_profiler_trace(profiler)->all_steps.stats.count, steps);
         assert_int_equal(takt_profiler_trace(profiler)->all_steps.stats.max_ns, STEP_NS);
         takt_profiler_destroy(profiler);
     }

@@ -1,5 +1,6 @@
 /* The steps of the whole run, in the trace of each cycle and in its file. */
 #include "test_profiler_folder.h"
+#include "profiler/stream.h"
 #include "support/memory_sink.h"
 #include "trace/model.h"
 
@@ -235,6 +236,7 @@ static void assert_partial_run(takt_mode mode)
 {
     takt_profiler_options options =
         into_folder((takt_schedule){.wait = 400, .active = 100, .repeat = 1});
+    tkt_stream_pause_ms = 5;
     options.stream = true;
     options.mode = mode;
     takt_profiler *profiler = started(&options);

@@ -11,6 +11,7 @@
 #include <signal.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 
 /* ---- A disk that is full from some size on ----------------------------------------------------
  */
@@ -30,6 +31,24 @@ static int free_files(void **state)
     return tear_down(state);
 }
 
+static unsigned refusals; /* atomic; how often a file would have become too large */
+
+/* Takes the place of the C library's function. */
+ssize_t write(int fd, const void *data, size_t size)
+{
+    ssize_t written = syscall(SYS_write, fd, data, size);
+    if (written < 0 && errno == EFBIG)
+        __atomic_fetch_add(&refusals, 1, __ATOMIC_RELAXED);
+    return written;
+}
+
+static void wait_for_refusals(unsigned count)
+{
+    unsigned before = __atomic_load_n(&refusals, __ATOMIC_RELAXED);
+    while (__atomic_load_n(&refusals, __ATOMIC_RELAXED) - before < count)
+        tkt_thread_pause_ms(1);
+}
+
 /* ---- Streams --------------------------------------------------------------------------------- */
 
 static takt_profiler_options streamed(takt_mode mode, takt_schedule schedule)
@@ -41,6 +60,7 @@ static takt_profiler_options streamed(takt_mode mode, takt_schedule schedule)
     options.trace_count = 1;
     options.stream = true;
     options.mode = mode;
+    tkt_stream_pause_ms = 1;
     return options;
 }
 
@@ -67,7 +87,7 @@ static void step_until_told(takt_profiler *profiler, const char *part)
 {
     while (count_told(part) == 0) {
         step(profiler, 100);
-        tkt_thread_pause_ms(5);
+        tkt_thread_pause_ms(1);
     }
 }
 
@@ -80,7 +100,7 @@ static void step_until_written(takt_profiler *profiler, size_t bytes)
 {
     while (partial_bytes() < bytes) {
         step(profiler, 100);
-        tkt_thread_pause_ms(5);
+        tkt_thread_pause_ms(1);
     }
 }
 
@@ -138,7 +158,7 @@ TEST(the_reason_stays_in_other_files_of_the_trace)
     step_until_written(profiler, 2000);
     for (int i = 0; i < 20; i++) { /* more than the memory holds */
         step(profiler, 10000);
-        tkt_thread_pause_ms(5);
+        tkt_thread_pause_ms(1);
     }
     limit_files(partial_bytes());
     step_until_told(profiler, "cycle 0: streaming has stopped: cannot write ");
@@ -239,7 +259,7 @@ TEST(a_stream_of_both_has_the_sums_of_what_was_dropped)
     step_until_written(profiler, 2000);
     for (int i = 0; i < 20; i++) { /* more than the memory holds */
         step(profiler, 10000);
-        tkt_thread_pause_ms(5);
+        tkt_thread_pause_ms(1);
     }
     assert_int_equal(stop(profiler), TAKT_OK);
     takt_trace *trace;
@@ -345,7 +365,7 @@ TEST(a_summary_that_cannot_be_written_is_tried_again)
     limit_files(1);
     takt_profiler *profiler = started(&options);
     step_until_told(profiler, "cycle 0: the summary so far is not saved: cannot write ");
-    tkt_thread_pause_ms(200); /* further snapshots fail, and are not told */
+    wait_for_refusals(4); /* further snapshots fail, and are not told */
     limit_files(RLIM_INFINITY);
     step_until_written(profiler, 100);
     assert_int_equal(count_told(""), 1);
@@ -483,7 +503,7 @@ TEST(the_file_of_another_in_its_place_is_left_alone)
         if (!other_file_is_there())
             place_other_file();
         step(profiler, 10);
-        tkt_thread_pause_ms(5);
+        tkt_thread_pause_ms(1);
     }
     assert_int_equal(stop(profiler), TAKT_OK);
     assert_true(other_file_is_there());

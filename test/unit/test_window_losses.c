@@ -14,6 +14,7 @@
 
 static uint64_t in_trace, lost;
 static atomic_bool has_no_memory; /* to grow what is there */
+static atomic_uint refusals;      /* to grow it */
 
 static void *resize(void *user, void *pointer, size_t size)
 {
@@ -22,7 +23,10 @@ static void *resize(void *user, void *pointer, size_t size)
         free(pointer);
         return NULL;
     }
-    return atomic_load(&has_no_memory) && pointer ? NULL : realloc(pointer, size);
+    if (!atomic_load(&has_no_memory) || !pointer)
+        return realloc(pointer, size);
+    atomic_fetch_add(&refusals, 1);
+    return NULL;
 }
 
 static int set_up(void **state)
@@ -184,15 +188,19 @@ TEST(in_streams_that_have_no_memory_for_slices)
 {
     char folder[] = "/tmp/takt-losses-XXXXXX", command[64];
     assert_non_null(mkdtemp(folder));
+    tkt_stream_pause_ms = 10;
     for (unsigned round = 0; round < 5; round++) {
         takt_profiler *profiler = start((takt_profiler_options){
             .on_trace = keep, .stream = true, .directory = folder, .max_memory_bytes = 64 << 10});
         uint64_t made = 0;
+        atomic_store(&refusals, 0);
         atomic_store(&has_no_memory, true);
         for (unsigned i = 0; i < 3; i++) {
             made += make_scopes(5000 + 100 * round);
-            usleep(1500 * TKT_STREAM_PAUSE_MS); /* the stream reads what there still is */
+            usleep(1500 * tkt_stream_pause_ms); /* the stream reads what there still is */
         }
+        while (atomic_load(&refusals) == 0)
+            usleep(1000);
         atomic_store(&has_no_memory, false);
         takt_profiler_stop(profiler); /* whatever has become of the file */
         takt_profiler_destroy(profiler);
