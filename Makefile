@@ -7,8 +7,6 @@
 ##                  only those with one of the words in their name
 ##   check-fresh    demo and check on bare Debian 12 and 13, as root and as a user, with and without
 ##                  packages and network; needs root
-##   check-hard     check on a busy machine, on one core, with little memory, beside another one, and
-##                  with odd folders, locales and terminals; HARD="word word": only those
 ##   check-no-toolkit  those tests that look for the CUDA toolkit, as if there were none
 ##   check-aarch64  builds for aarch64 and runs tests under qemu; FULL=1: all, QUICK=1: few
 ##   check-compilers  installs other compilers; compiles headers and programs with each of them
@@ -62,7 +60,7 @@ MAKEFLAGS += --no-builtin-rules --no-print-directory
         coverage-built faults check-aarch64 check-emulated check-compilers check-compilers-built check-tests \
         amalgamation check-gpu bench-gpu gpu-built gpu-kit gpu-kit-built stress stress-built \
         check-layers include-graph check-symbols abi-record install uninstall format clean help \
-        check-fresh check-hard check-no-toolkit check-no-toolkit-built FORCE
+        check-fresh check-no-toolkit check-no-toolkit-built FORCE
 
 platform := $(shell uname -s)-$(shell uname -m)
 ifeq ($(filter Linux-x86_64 Linux-aarch64,$(platform)),)
@@ -531,13 +529,10 @@ check-no-toolkit:
 check-no-toolkit-built: all $(progs) $(sim_libs)
 	@$(test_env) test/support/run-tests.sh $(shell grep -lE 'CUDA_HOME|nvcc|CUDA toolkit' $(scripts))
 
-# These build again and again, in folders of their own.
+# Builds in roots of its own.
 check-fresh:
 	@test/support/install-packages.sh fresh
 	@test/fresh/run.sh
-check-hard:
-	@test/support/install-packages.sh check
-	@test/fresh/hard.sh
 
 # Tests of a build for another processor. TAKT_BIN contains scripts that start each program in the
 # emulator. By default, tests that take longer than two seconds in the emulator are skipped; FULL=1
