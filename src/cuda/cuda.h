@@ -14,8 +14,8 @@
 /* ======== Limits of time ======== */
 
 /* Scales the times after which Takt gives up on CUPTI, the driver or a device. Programs have 100.
- * Tests in which something hangs set it to less and need not wait for seconds. Other tests set it to
- * more: then no limit passes on a busy machine. Set it before the first request. */
+ * Tests in which something hangs set it to less and need not wait for seconds. Other tests set it
+ * to more: then no limit passes on a busy machine. Set it before the first request. */
 extern uint32_t tkt_cuda_patience_percent;
 
 static inline uint32_t tkt_patience_ms(uint32_t ms)
