@@ -112,6 +112,27 @@ static void put_call_site(Dwarf_Die *unit, Dwarf_Die *inlined, takt_frame_info *
     outer->line = number_of(inlined, DW_AT_call_line);
 }
 
+/* libdw finds a unit by a table that gcc writes; clang writes none by default. */
+static Dwarf_Die *find_unit(const module *in, Dwarf_Addr address, Dwarf_Addr *bias)
+{
+    Dwarf_Die *unit = dwfl_module_addrdie(in->dwfl, address, bias);
+    if (unit)
+        return unit;
+    while ((unit = dwfl_module_nextcu(in->dwfl, unit, bias)))
+        if (dwarf_haspc(unit, address - *bias) > 0)
+            return unit;
+    return NULL;
+}
+
+static void put_line(Dwarf_Die *unit, Dwarf_Addr address, takt_frame_info *out)
+{
+    int number = 0;
+    Dwarf_Line *line = dwarf_getsrc_die(unit, address);
+    if (line && dwarf_lineno(line, &number) == 0)
+        out->file = dwarf_linesrc(line, NULL, NULL);
+    out->line = (uint32_t)number;
+}
+
 /* Stores the functions around `address`, innermost first. out[0] already has the innermost line. */
 static size_t put_functions(Dwarf_Die *unit, Dwarf_Addr address, takt_frame_info *out,
                             size_t capacity)
@@ -159,12 +180,9 @@ static size_t resolve(void *user, const takt_frame_info *frame, takt_frame_info 
     if (!in || !in->dwfl)
         return 0;
     Dwarf_Addr address = frame->offset + in->bias, bias = 0;
-    Dwfl_Line *line = dwfl_module_getsrc(in->dwfl, address);
-    int number = 0;
-    if (line)
-        out[0].file = dwfl_lineinfo(line, NULL, &number, NULL, NULL, NULL);
-    out[0].line = (uint32_t)number;
-    Dwarf_Die *unit = dwfl_module_addrdie(in->dwfl, address, &bias);
+    Dwarf_Die *unit = find_unit(in, address, &bias);
+    if (unit)
+        put_line(unit, address - bias, &out[0]);
     size_t count = unit ? put_functions(unit, address - bias, out, capacity) : 0;
     if (count > 0)
         return drop_own(out, count);
