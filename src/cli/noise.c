@@ -340,6 +340,8 @@ double cli_samples_median(const cli_samples *samples)
 double cli_samples_mean(const cli_samples *samples)
 {
     double sum = 0;
+    if (samples->count == 0)
+        return NAN;
     for (size_t i = 0; i < samples->count; i++)
         sum += (double)samples->items[i];
     return sum / (double)samples->count;

@@ -216,9 +216,10 @@ static bool take_events(imp_json *json)
 
 static bool scan_inside(const imp_value *value, imp_object *out)
 {
+    if (value->kind != IMP_OBJECT)
+        return false;
     const uint8_t *at = value->bytes + 1;
-    return value->kind == IMP_OBJECT &&
-           imp_scan_object(&at, value->bytes + value->size, IMP_QUOTES_LOOSE, out) == IMP_DONE;
+    return imp_scan_object(&at, value->bytes + value->size, IMP_QUOTES_LOOSE, out) == IMP_DONE;
 }
 
 static void take_ranks(imp_json *json, const imp_value *value)

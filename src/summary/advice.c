@@ -94,7 +94,7 @@ static bool small_scopes(tkt_advising *a, tkt_advice *out)
                             .time_ns = (found->total_ns + found->calls / 2) / found->calls,
                             .other = cost_ns,
                             .at_stake_ns = found->total_ns > cost_ns ? found->total_ns : cost_ns};
-    else
+    else if (cost_ns > 0)
         *out = (tkt_advice){.kind = TKT_ADVICE_COST,
                             .time_ns = cost_ns,
                             .share = (double)cost_ns / a->wall_ns,

@@ -8,6 +8,7 @@ kills=${CRASH_KILLS:-20}
 # Sanitizers would make exits of the signals that these programs end by.
 signals=handle_segv=0:handle_abort=0
 export ASAN_OPTIONS=${ASAN_OPTIONS-}:$signals TSAN_OPTIONS=${TSAN_OPTIONS-}:$signals
+export UBSAN_OPTIONS=${UBSAN_OPTIONS-}:$signals
 
 mkdir "$scratch/run"
 "$tests/prog_crash" "$tests/prog_crashing" "$scratch/run" "$kills" || fail "see above"

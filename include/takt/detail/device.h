@@ -163,8 +163,8 @@ TAKT_DEVICE_INLINE void takt_device_store(takt_device_segment *segment, uint32_t
                                           uint32_t records, uint64_t start, uint32_t end,
                                           uint32_t rest)
 {
-    takt_device_record *to = reinterpret_cast<takt_device_record *>(segment + 1);
     if (at < records) {
+        takt_device_record *to = reinterpret_cast<takt_device_record *>(segment + 1);
         to[at].start = start;
         to[at].end = end;
         to[at].rest = rest;

@@ -22,7 +22,8 @@ const void *html_set_at(const html_set *set, uint32_t index, size_t *size)
     const size_t *ends = (const void *)set->ends.data;
     size_t begin = index > 0 ? ends[index - 1] : 0;
     *size = ends[index] - begin;
-    return set->bytes.data + begin;
+    static const uint8_t nothing[1]; /* all items may be empty */
+    return set->bytes.data ? set->bytes.data + begin : nothing;
 }
 
 /* Returns the slot that holds the item, or the empty slot where it belongs. */
