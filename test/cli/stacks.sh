@@ -94,7 +94,9 @@ record stripped "$scratch/plugin.so"
 # Without libdw, and without debugging information, there are places, which addr2line knows.
 "$takt" export --stacks -o "$scratch/stacks" "$scratch/bare.0.pftrace" >"$scratch/output" 2>&1
 if grep -q 'without libdw' "$scratch/output"; then
-    place=$(grep -oE 'bare\+0x[0-9a-f]+' "$scratch/stacks" | tail -n 1)
+    # The deepest stack is that of pair; its last place is the innermost.
+    place=$(awk -F ';' 'NF > most { most = NF; deepest = $NF } END { print deepest }' "$scratch/stacks")
+    place=${place%% *}
     addr2line -f -i -e "$scratch/bare" "${place#*+}" | grep -q 'chain.c:6' ||
         fail "$place is not in pair: $(cat "$scratch/stacks")"
     finish "places are right; names need libdw"

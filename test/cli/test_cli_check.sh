@@ -1,6 +1,7 @@
 #!/bin/bash
 # takt check of two sides: passes, fails, and fails closed.
 . "${0%/*}/lib_cli.sh"
+need python3
 . "${0%/*}/lib_compare.sh"
 TAKT_ROOT=$(cd "${TAKT_ROOT:-.}" && pwd)
 cd "$scratch" || exit 1
@@ -352,8 +353,7 @@ declines '^not comparable: B has several cycles of process 7, which are one run:
 run check --scope forces --against runs.base others
 out_lacks 'not comparable'
 # A hole: the file has all packets but the largest.
-if command -v python3 >/dev/null; then
-    python3 - runs.base/1.pftrace hole.pftrace <<'EOF'
+python3 - runs.base/1.pftrace hole.pftrace <<'EOF'
 import sys
 data, packets, at = open(sys.argv[1], "rb").read(), [], 0
 def number(at):
@@ -372,9 +372,8 @@ while at < len(data):
 packets.remove(max(packets, key=len))
 open(sys.argv[2], "wb").write(b"".join(packets))
 EOF
-    run info hole.pftrace
-    err_has 'hole\.pftrace is incomplete: the file is cut'
-fi
+run info hole.pftrace
+err_has 'hole\.pftrace is incomplete: the file is cut'
 # Of summaries, too; but a scope that only one run of each side has tells nothing.
 for i in 1 2 3 4; do
     mkdir -p sums.base sums.new

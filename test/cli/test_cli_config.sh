@@ -1,6 +1,7 @@
 #!/bin/bash
 # takt config: what a file means, what is wrong with it, which keys there are.
 . "${0%/*}/lib_cli.sh"
+need python3
 cd "$scratch" || exit 1 # long paths are shortened in messages
 
 cat >good.yaml <<'YAML'
@@ -104,40 +105,38 @@ run config check explained.yaml
 status_is 0
 
 # As JSON: what a file means or what is wrong with it, one array of several, and each key.
-if command -v python3 >/dev/null; then
-    json() { # EXPRESSION of `it`
-        python3 -c 'import json, sys; it = json.load(open(sys.argv[2])); print(eval(sys.argv[1]))' \
-            "$1" "$scratch/out" 2>&1
-    }
-    same() { [ "$1" = "$2" ] || fail "tells $1, not $2" "$out"; }
-    run config check --json good.yaml
-    status_is 0
-    silent
-    same "$(json 'it["is_valid"], it["enabled"], it["mode"]')" "(True, True, 'trace')"
-    same "$(json '[it["schedule"][key] for key in ("wait", "warmup", "active", "repeat")]')" "[3, 1, 3, 1]"
-    same "$(json 'it["steps_needed"], it["reports"], it["traces"]')" "(7, ['scopes'], ['perfetto'])"
-    same "$(json 'it["directory"], it["max_memory"]')" "('runs/{name}/{time}', 268435456)"
-    run config check --json bad.yaml
-    status_is 1
-    err_has '^takt: bad.yaml:2:3: '
-    same "$(json 'it["file"], it["is_valid"], it["line"], it["column"]')" "('bad.yaml', False, 2, 3)"
-    same "takt: $(json 'it["message"]')" "$(head -n 1 <<<"$err")"
-    run config check --json errors.yaml
-    status_is 1
-    same "$(json 'it["error_count"], [(e["line"], e["column"]) for e in it["errors"]]')" \
-        "(4, [(2, 9), (3, 10), (4, 9), (5, 9)])"
-    same "$(json 'it["errors"][3]["text"], it["errors"][0]["message"] == it["message"]')" "('  active 3', True)"
-    run config check --json many.yaml
-    same "$(json 'it["error_count"], len(it["errors"])')" "(33, 20)"
-    run config check --json bad.yaml good.yaml none.yaml
-    status_is 1
-    same "$(json '[file["is_valid"] for file in it]')" "[False, True, False]"
-    run config explain --json
-    status_is 0
-    silent
-    same "$(json '[key["default"] for key in it if key["key"] == "profiling.wait"]')" "['3']"
-    same "$(json 'len(it)')" "$(grep -cE '^ *[a-z_]+: ' explained.yaml)"
-fi
+json() { # EXPRESSION of `it`
+    python3 -c 'import json, sys; it = json.load(open(sys.argv[2])); print(eval(sys.argv[1]))' \
+        "$1" "$scratch/out" 2>&1
+}
+same() { [ "$1" = "$2" ] || fail "tells $1, not $2" "$out"; }
+run config check --json good.yaml
+status_is 0
+silent
+same "$(json 'it["is_valid"], it["enabled"], it["mode"]')" "(True, True, 'trace')"
+same "$(json '[it["schedule"][key] for key in ("wait", "warmup", "active", "repeat")]')" "[3, 1, 3, 1]"
+same "$(json 'it["steps_needed"], it["reports"], it["traces"]')" "(7, ['scopes'], ['perfetto'])"
+same "$(json 'it["directory"], it["max_memory"]')" "('runs/{name}/{time}', 268435456)"
+run config check --json bad.yaml
+status_is 1
+err_has '^takt: bad.yaml:2:3: '
+same "$(json 'it["file"], it["is_valid"], it["line"], it["column"]')" "('bad.yaml', False, 2, 3)"
+same "takt: $(json 'it["message"]')" "$(head -n 1 <<<"$err")"
+run config check --json errors.yaml
+status_is 1
+same "$(json 'it["error_count"], [(e["line"], e["column"]) for e in it["errors"]]')" \
+    "(4, [(2, 9), (3, 10), (4, 9), (5, 9)])"
+same "$(json 'it["errors"][3]["text"], it["errors"][0]["message"] == it["message"]')" "('  active 3', True)"
+run config check --json many.yaml
+same "$(json 'it["error_count"], len(it["errors"])')" "(33, 20)"
+run config check --json bad.yaml good.yaml none.yaml
+status_is 1
+same "$(json '[file["is_valid"] for file in it]')" "[False, True, False]"
+run config explain --json
+status_is 0
+silent
+same "$(json '[key["default"] for key in it if key["key"] == "profiling.wait"]')" "['3']"
+same "$(json 'len(it)')" "$(grep -cE '^ *[a-z_]+: ' explained.yaml)"
 run config explain --json
 explained=$out
 run config options --json

@@ -2,6 +2,7 @@
 # takt diff: what it prints, of which traces, and what it refuses. That its numbers are right is
 # check_noise.py's.
 . "${0%/*}/lib_cli.sh"
+need python3
 . "${0%/*}/lib_compare.sh"
 root=$(cd "${TAKT_ROOT:-.}" && pwd)
 golden=$root/test/golden

@@ -1,6 +1,7 @@
 #!/bin/bash
 # takt export: formats, names of files, and what must not be overwritten.
 . "${0%/*}/lib_cli.sh"
+need python3
 make_traces
 cd "$scratch" || exit 1
 cp "$trace" run.pftrace
@@ -16,18 +17,16 @@ silent
 out_has '^wrote run\.json \([0-9.]+ (bytes|KiB|MiB)\)$'
 exists run.json
 # For scripts: the files as JSON, with their sizes; a folder has none.
-if command -v python3 >/dev/null; then
-    run export --json --chrome --folded --csv run.pftrace
-    status_is 0
-    silent
-    listed=$(python3 -c 'import json, sys; print(*((f["file"], f["bytes"]) for f in json.load(open(sys.argv[1]))))' out)
-    [ "$listed" = "('run.json', $(stat -c %s run.json)) ('run.folded', $(stat -c %s run.folded)) ('run-csv', None)" ] ||
-        fail "the files are not listed" "$out"
-    run export --json --chrome none.pftrace
-    status_is 1
-    out_is "[]"
-    rm -r run-csv run.folded
-fi
+run export --json --chrome --folded --csv run.pftrace
+status_is 0
+silent
+listed=$(python3 -c 'import json, sys; print(*((f["file"], f["bytes"]) for f in json.load(open(sys.argv[1]))))' out)
+[ "$listed" = "('run.json', $(stat -c %s run.json)) ('run.folded', $(stat -c %s run.folded)) ('run-csv', None)" ] ||
+    fail "the files are not listed" "$out"
+run export --json --chrome none.pftrace
+status_is 1
+out_is "[]"
+rm -r run-csv run.folded
 run export --folded --chrome --gzip run.pftrace
 status_is 0
 exists run.folded.gz
@@ -121,11 +120,9 @@ out_has '^part.json has reached its limit of .* bytes, the trace continues in pa
 [ "$(grep -c limit <<<"$out")" -eq 1 ] || fail "a line for each part" "$out"
 out_has '^wrote part.json '
 exists part.2.json
-if command -v python3 >/dev/null; then
-    for name in run.json part.json part.2.json; do
-        python3 -c 'import json, sys; json.load(open(sys.argv[1]))' $name || fail "$name is no JSON"
-    done
-fi
+for name in run.json part.json part.2.json; do
+    python3 -c 'import json, sys; json.load(open(sys.argv[1]))' $name || fail "$name is no JSON"
+done
 [ "$(stat -c %s part.json)" -le 16384 ] || fail "part.json is larger than 16 KiB"
 for size in 40k 0.04m 40KiB 40kB 40960; do
     run export --chrome --max-size $size -o part.json "$fluid"

@@ -1,6 +1,7 @@
 #!/bin/bash
 # takt info, and what the command says about files that are cut, empty, or somebody else's.
 . "${0%/*}/lib_cli.sh"
+need python3
 make_traces
 cp "$trace" "$scratch/run.pftrace"
 
@@ -52,36 +53,34 @@ out_has '^  devices +measured by: none$'
 out_has '^ +cuda:0 Imaginary 9000, compute capability 9.0, 132 multiprocessors, 85.0 GiB$'
 
 # As JSON the same facts; several files are one array, and one that fails leaves it whole.
-if command -v python3 >/dev/null; then
-    run info --json "$scratch/devices.pftrace"
-    status_is 0
-    silent
-    one=$out
-    run info "$scratch/devices.pftrace"
-    text=$out
-    out=$(python3 -c 'if 1:
-        import json, sys
-        facts = json.loads(sys.argv[1])
-        print("{spans:,} spans, {activities:,} activities".format(**facts))
-        print(*("{device} {name}".format(**device) for device in facts["devices"]))
-        print("tracks", sum(track["spans"] for track in facts["tracks"]) == facts["spans"])
-        losses = {name: count for name, count in facts["losses"].items() if count}
-        print("losses", *(f"{count:,} {name}" for name, count in losses.items()))
-    ' "$one" 2>&1)
-    out_has "^$(sed -nE 's/^  contents +([0-9,]+ spans, [0-9,]+ activities), .*/\1/p' <<<"$text")\$"
-    out_has '^cuda:0 Imaginary 9000'
-    out_has '^tracks True$'
-    losses=$(sed -nE 's/^  (losses  )? +([0-9,]+ [a-z ]+): .*/\2/p' <<<"$text" | xargs)
-    grep '^losses' <<<"$out" | sed -E 's/ [0-9,]+ cut//' | grep -qxF "losses $losses" ||
-        fail "other losses than: $losses" "$out"
-    run info --json "$scratch/devices.pftrace" "$scratch/none.pftrace" "$scratch/run.pftrace"
-    status_is 1
-    out=$(python3 -c 'if 1:
-        import json, sys
-        print(*(facts["file"] for facts in json.loads(sys.argv[1])))
-    ' "$out" 2>&1)
-    out_is "$scratch/devices.pftrace $scratch/run.pftrace"
-fi
+run info --json "$scratch/devices.pftrace"
+status_is 0
+silent
+one=$out
+run info "$scratch/devices.pftrace"
+text=$out
+out=$(python3 -c 'if 1:
+    import json, sys
+    facts = json.loads(sys.argv[1])
+    print("{spans:,} spans, {activities:,} activities".format(**facts))
+    print(*("{device} {name}".format(**device) for device in facts["devices"]))
+    print("tracks", sum(track["spans"] for track in facts["tracks"]) == facts["spans"])
+    losses = {name: count for name, count in facts["losses"].items() if count}
+    print("losses", *(f"{count:,} {name}" for name, count in losses.items()))
+' "$one" 2>&1)
+out_has "^$(sed -nE 's/^  contents +([0-9,]+ spans, [0-9,]+ activities), .*/\1/p' <<<"$text")\$"
+out_has '^cuda:0 Imaginary 9000'
+out_has '^tracks True$'
+losses=$(sed -nE 's/^  (losses  )? +([0-9,]+ [a-z ]+): .*/\2/p' <<<"$text" | xargs)
+grep '^losses' <<<"$out" | sed -E 's/ [0-9,]+ cut//' | grep -qxF "losses $losses" ||
+    fail "other losses than: $losses" "$out"
+run info --json "$scratch/devices.pftrace" "$scratch/none.pftrace" "$scratch/run.pftrace"
+status_is 1
+out=$(python3 -c 'if 1:
+    import json, sys
+    print(*(facts["file"] for facts in json.loads(sys.argv[1])))
+' "$out" 2>&1)
+out_is "$scratch/devices.pftrace $scratch/run.pftrace"
 
 # Progress: on a terminal, when it has taken a second; here, because a pipe has no reader yet.
 mkfifo "$scratch/slow"

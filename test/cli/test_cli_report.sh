@@ -1,6 +1,7 @@
 #!/bin/bash
 # takt report: the tables of a trace that the sample `steps` wrote.
 . "${0%/*}/lib_cli.sh"
+need python3
 export ASAN_OPTIONS=${ASAN_OPTIONS-}:detect_leaks=1 # a few calls that stand for the others
 make_traces
 
@@ -135,13 +136,11 @@ os.close(reader)
 done = subprocess.run(sys.argv[2:], stdout=writer, stderr=subprocess.PIPE, restore_signals=False)
 print(done.returncode, done.stderr.decode(), end="")' "$@"
 }
-if command -v python3 >/dev/null; then
-    ran='report into a closed pipe'
-    out=$(into_closed_pipe SIG_DFL "$takt" report "$trace")
-    out_is "-13 " # ended by the signal
-    out=$(into_closed_pipe SIG_IGN "$takt" report "$trace")
-    out_is "1 "
-fi
+ran='report into a closed pipe'
+out=$(into_closed_pipe SIG_DFL "$takt" report "$trace")
+out_is "-13 " # ended by the signal
+out=$(into_closed_pipe SIG_IGN "$takt" report "$trace")
+out_is "1 "
 
 if [ -w /dev/full ]; then
     "$takt" report --scopes "$trace" >/dev/full 2>"$scratch/err"

@@ -2,6 +2,7 @@
 # What the command says about a trace without spans, one that was stopped early, and one that lost
 # events for want of memory.
 . "${0%/*}/lib_cli.sh"
+need python3
 cd "$scratch" || exit 1
 ran='(the sample sph)'
 
@@ -57,13 +58,11 @@ import csv, sys
 for row in csv.DictReader(sys.stdin):
     print(row["name"], row["calls"])' <"$scratch/out" | sort
 }
-if command -v python3 >/dev/null; then
-    calls full.pftrace >of_trace
-    calls short.pftrace >of_summary
-    diff of_trace of_summary >differences ||
-        fail "the summary has other calls than the spans" "$(cat differences)"
-    [ "$(calls full.pftrace | wc -l)" -gt 4 ] || fail "there are hardly any calls"
-fi
+calls full.pftrace >of_trace
+calls short.pftrace >of_summary
+diff of_trace of_summary >differences ||
+    fail "the summary has other calls than the spans" "$(cat differences)"
+[ "$(calls full.pftrace | wc -l)" -gt 4 ] || fail "there are hardly any calls"
 
 for report in summary scopes activities devices steps; do
     run report --$report short.pftrace

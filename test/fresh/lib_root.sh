@@ -39,7 +39,8 @@ copy_root() {
 }
 
 within() { # ROOT USER COMMAND
-    local release=${1%%-*}
+    local archives=$fresh/archives-${1%%-*}
+    [ -z "${offline-}" ] || archives= # nor packages that were fetched earlier
     cp -L /etc/resolv.conf /etc/hosts "$fresh/$1/etc/"
     unshare --mount ${offline:+--net} --fork --pid --kill-child bash -euc '
         root=$1 user=$2 command=$3 archives=$4 pts=$5
@@ -49,9 +50,9 @@ within() { # ROOT USER COMMAND
         mount -t tmpfs shm "$root/dev/shm"
         [ "$pts" = none ] || mount -t devpts -o newinstance,ptmxmode=0666 devpts "$root/dev/pts"
         [ "$pts" = none ] || mount --bind "$root/dev/pts/ptmx" "$root/dev/ptmx"
-        mount --bind "$archives" "$root/var/cache/apt/archives"
+        [ -z "$archives" ] || mount --bind "$archives" "$root/var/cache/apt/archives"
         home=$([ "$user" = root ] && echo /root || echo /home/$user)
         exec env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME="$home" USER="$user" LANG=C "${@:6}" \
             chroot --userspec="$user:$user" "$root" sh -c "cd /home/someone/takt && $command"
-    ' bash "$fresh/$1" "$2" "$3" "$fresh/archives-$release" "${no_pts:+none}" "${given[@]}" </dev/null
+    ' bash "$fresh/$1" "$2" "$3" "$archives" "${no_pts:+none}" "${given[@]}" </dev/null
 }

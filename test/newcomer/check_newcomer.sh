@@ -4,6 +4,7 @@
 # the documents and golden files are missing.
 # shellcheck disable=SC2034,SC2154 # lib_cli.sh uses and sets these
 . "${0%/*}/../cli/lib_cli.sh"
+need python3
 root=$(cd "${TAKT_ROOT:-.}" && pwd)
 build=$(cd "${TAKT_BUILD:-build}" && pwd)
 copy=$scratch/takt

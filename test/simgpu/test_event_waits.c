@@ -3,6 +3,7 @@
 #include "simgpu/cudart.h"
 #include "simgpu/sim.h"
 #include "simgpu/profiled.h"
+#include "support/skip.h"
 #include "support/test.h"
 
 #include <takt/takt.h>
@@ -142,8 +143,10 @@ TEST(chrome_json_has_them_as_its_readers_want)
         command, sizeof command,
         "python3 '%s/test/support/check_chrome.py' %s && test `grep -c wait_on_stream %s` = %d",
         getenv("TAKT_ROOT"), path, path, ROUNDS + 2);
-    if (getenv("TAKT_ROOT"))
+    if (can_run_scripts())
         assert_int_equal(system(command), 0);
+    else
+        puts("case left out: rules of Chrome's files: needs python3");
     unlink(path);
     rmdir(folder);
 }

@@ -80,7 +80,8 @@ echo "takt: installing$missing"
 log=$(mktemp)
 trap 'rm -f "$log"' EXIT
 # Waits while another apt-get is at work, as on a machine that was just started.
-until $as_root apt-get update -qq </dev/null 2>"$log"; do
+# Without Error-Mode it succeeds even if nothing could be fetched.
+until $as_root apt-get update -qq -o APT::Update::Error-Mode=any </dev/null 2>"$log"; do
     grep -q 'Could not get lock' "$log" || { cat "$log" && leave "the package archive cannot be reached"; }
     sleep 1
 done
@@ -107,6 +108,6 @@ install | tee "$log" | awk '
     /^Setting up / && ++set % 20 == 0 { print "takt: " set " of " all " installed"; fflush() }'
 if grep -q '^takt: apt-get ended' "$log"; then
     tail -n 15 "$log"
-    leave "apt-get failed"
+    leave "apt-get could not fetch or install them"
 fi
 [ "$known" = "$missing" ] || leave "some packages are not in this release"

@@ -37,7 +37,7 @@ name_of() {
 
 # Runs one test and prints its result in one piece, since others run beside it.
 run_one() {
-    local test=$1 name dir begin seconds status
+    local test=$1 name dir begin seconds status lacks
     name=$(name_of "$test")
     dir=$RESULTS/$name
     mkdir -p "$dir/tmp"
@@ -46,6 +46,11 @@ run_one() {
     *.sh | *.py) export ASAN_OPTIONS=$WITHOUT_LEAKS ;;
     *) [ -z "${TEST_RUNNER-}" ] || set -- "$TEST_RUNNER" "$test" ;;
     esac
+
+    lacks=
+    [[ $test != *.py ]] || command -v python3 >/dev/null || lacks="python3"
+    [ -e "$test" ] || [ ! -f "test${test#*/test}.cpp" ] || lacks="a C++ compiler"
+    [ -z "$lacks" ] || set -- sh -c "echo needs $lacks; exit 77"
 
     begin=$EPOCHREALTIME
     {

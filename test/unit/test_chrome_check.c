@@ -4,6 +4,7 @@
 
 #include "summary/scopes.h"
 #include "test_export_folder.h"
+#include "support/skip.h"
 #include "support/test.h"
 
 #define STEPS   40u
@@ -219,8 +220,8 @@ TEST(folded_stacks_add_up)
 
 int main(void)
 {
-    if (system("python3 -c pass >/dev/null 2>&1") != 0 || !getenv("TAKT_ROOT")) {
-        printf("there is no python3, or TAKT_ROOT is not set\n");
+    if (!can_run_scripts()) {
+        puts("needs python3");
         return 77;
     }
     return run_all_tests(NULL, NULL);

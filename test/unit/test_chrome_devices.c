@@ -5,6 +5,7 @@
 #include "test_export_folder.h"
 #include "trace/devices.h"
 
+#include "support/skip.h"
 #include "support/test.h"
 
 #include <time.h>
@@ -356,8 +357,10 @@ static void check_rules(const takt_trace *trace, uint64_t max_bytes, const char 
     char command[4096];
     snprintf(command, sizeof command, "cd '%s' && python3 '%s/test/support/check_chrome.py' *.json",
              folder, getenv("TAKT_ROOT"));
-    if (getenv("TAKT_ROOT"))
+    if (can_run_scripts())
         assert_int_equal(system(command), 0);
+    else
+        puts("case left out: rules of Chrome's files: needs python3");
     remove_folder(folder);
 }
 

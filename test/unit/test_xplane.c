@@ -3,6 +3,7 @@
 #include "base/text.h"
 #include "export/tensorboard.h"
 #include "support/report_traces.h"
+#include "support/skip.h"
 #include "support/trace_build.h"
 #include "test_export_folder.h"
 
@@ -388,4 +389,11 @@ TEST(outputs_are_not_packed)
     assert_true(tkt_output_is_known("xplane", &error));
 }
 
-TEST_MAIN(NULL, NULL)
+int main(void)
+{
+    if (!can_run_scripts()) {
+        puts("needs python3");
+        return 77;
+    }
+    return run_all_tests(NULL, NULL);
+}
