@@ -15,7 +15,7 @@
 # Of a test that passed, lines "case left out: NAME: WHY" are shown and counted: test/support/skip.h.
 # The last line counts what was skipped by reason. Tests of test/sanitizers.txt that SAN leaves out do
 # not run; they are counted. Those of test/long.txt run first. TEST_JOBS tests run at a time (two more
-# than there are processors, since some only wait). One that is not done after TEST_SECONDS (3600)
+# than there are processors, since some only wait). One that is not done after TEST_SECONDS (1800)
 # hangs: the longest takes a minute on an idle machine, and a machine may be very busy. T="word word"
 # picks the tests whose name has one of the words.
 set -u
@@ -25,7 +25,7 @@ cd "$root" || exit 1
 export TAKT_ROOT=$root
 export TAKT_BUILD=${TAKT_BUILD:-$root/build} TAKT_BIN=${TAKT_BIN:-$root/bin}
 export TAKT_LIB=${TAKT_LIB:-$root/lib} CC=${CC:-cc} CXX=${CXX:-c++} SAN=${SAN:-}
-export TEST_SECONDS=${TEST_SECONDS:-3600}
+export TEST_SECONDS=${TEST_SECONDS:-1800}
 
 # build/test/unit/test_clock is called unit/test_clock, test/cli/report.sh is called cli/report.
 name_of() {
