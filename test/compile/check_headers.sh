@@ -51,6 +51,6 @@ commands() {
 }
 
 commands >"$scratch/commands"
-[ -s "$scratch/commands" ] || { echo "neither gcc nor clang is here" && exit 77; }
+[ -s "$scratch/commands" ] || { echo "needs a C++ compiler" && exit 77; }
 xargs -d '\n' -P 2 -I{} sh -c '{} || { echo "failed: {}"; exit 1; }' <"$scratch/commands"
 echo "$(wc -l <"$scratch/commands") compilations with $(compilers | tr '\n' ' ')"

@@ -71,5 +71,5 @@ for c in $(compilers); do
     done
     check_c "$c"
 done
-[ "$count" -gt 0 ] || { echo "neither gcc nor clang is here" && exit 77; }
+[ "$count" -gt 0 ] || { echo "needs a C++ compiler" && exit 77; }
 echo "$(cat "$bad" "$lifetimes" | grep -c ' // ') lines refused, as $count kinds of C++"

@@ -29,5 +29,5 @@ for c in $(compilers); do
     [[ $said == *'TAKT_TIMED is for C'* ]] || { echo "TAKT_TIMED in C++: $said" && exit 1; }
     count=$((count + 4))
 done
-[ "$count" -gt 0 ] || { echo "neither gcc nor clang is here" && exit 77; }
+[ "$count" -gt 0 ] || { echo "needs a C++ compiler" && exit 77; }
 echo "$count programs by $(compilers | tr '\n' ' ')"
