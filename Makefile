@@ -7,6 +7,8 @@
 ##                  only those with one of the words in their name
 ##   check-fresh    demo and check on bare Debian 12 and 13, as root and as a user, with and without
 ##                  packages and network; needs root
+##   check-hard     check on a busy machine, on one core, in odd folders, locales and environments, and
+##                  twice at a time; HARD="word word": only those, ROUNDS=3: so many times
 ##   check-no-toolkit  those tests that look for the CUDA toolkit, as if there were none
 ##   check-aarch64  builds for aarch64 and runs tests under qemu; FULL=1: all, QUICK=1: few
 ##   check-compilers  installs other compilers; compiles headers and programs with each of them
@@ -60,11 +62,16 @@ MAKEFLAGS += --no-builtin-rules --no-print-directory
         coverage-built faults check-aarch64 check-emulated check-compilers check-compilers-built check-tests \
         amalgamation check-gpu bench-gpu gpu-built gpu-kit gpu-kit-built stress stress-built \
         check-layers include-graph check-symbols abi-record install uninstall format clean help \
-        check-fresh check-no-toolkit check-no-toolkit-built FORCE
+        check-fresh check-hard check-no-toolkit check-no-toolkit-built FORCE
 
 platform := $(shell uname -s)-$(shell uname -m)
 ifeq ($(filter Linux-x86_64 Linux-aarch64,$(platform)),)
   $(error Takt runs on Linux, on x86-64 and aarch64; this is $(platform))
+endif
+
+ifneq ($(words $(CURDIR)),1)
+  $(error Takt cannot be built in "$(CURDIR)", since make takes a blank in a path as the end of a name: \
+      rename the folder, or move Takt to one without blanks)
 endif
 
 # Derives CXX from CC, unless CXX is given.
@@ -296,12 +303,13 @@ $(B)/obj/%.o: %.cpp $(B)/flags.stamp
 # Device code for A100 and for H100 and H200, plus PTX that the driver translates for other GPUs
 # from Turing on. NVCCFLAGS overrides this, for example with -arch=native. One virtual architecture
 # for all three keeps compile times short. Unused functions from headers are not errors: in nvcc
-# (177), and in clang, which gets headers and source from nvcc as one file.
+# (177), and in clang, which gets headers and source from nvcc as one file. nvcc fails with a TMPDIR
+# that has a blank in it.
 NVCCFLAGS ?= -gencode 'arch=compute_75,code=[compute_75,sm_80,sm_90]'
 $(B)/obj/%.o: %.cu $(B)/flags.stamp
 	$(call say,NVCC $<)
 	$(Q)mkdir -p $(@D)
-	$(Q)$(toolkit)/bin/nvcc -ccbin $(firstword $(CXX)) -std=c++17 -O2 -g -Iinclude \
+	$(Q)TMPDIR='$(abspath $(@D))' $(toolkit)/bin/nvcc -ccbin $(firstword $(CXX)) -std=c++17 -O2 -g -Iinclude \
 	    -Werror all-warnings -diag-suppress 177 \
 	    $(addprefix -Xcompiler ,-Wall -Wextra -Wno-unused-function $(sanitize)) \
 	    -MMD -MF $(@:.o=.d) -DSPH_CUDA $(CPPFLAGS) $(NVCCFLAGS) -c -o $@ $<
@@ -529,10 +537,13 @@ check-no-toolkit:
 check-no-toolkit-built: all $(progs) $(sim_libs)
 	@$(test_env) test/support/run-tests.sh $(shell grep -lE 'CUDA_HOME|nvcc|CUDA toolkit' $(scripts))
 
-# Builds in roots of its own.
+# These build in roots or clones of their own.
 check-fresh:
 	@test/support/install-packages.sh fresh
 	@test/fresh/run.sh
+check-hard:
+	@test/support/install-packages.sh check
+	@MAKEFLAGS= test/fresh/hard.sh $(ROUNDS)
 
 # Tests of a build for another processor. TAKT_BIN contains scripts that start each program in the
 # emulator. By default, tests that take longer than two seconds in the emulator are skipped; FULL=1
