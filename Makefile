@@ -304,7 +304,7 @@ $(B)/obj/%.o: %.cpp $(B)/flags.stamp
 # from Turing on. NVCCFLAGS overrides this, for example with -arch=native. One virtual architecture
 # for all three keeps compile times short. Unused functions from headers are not errors: in nvcc
 # (177), and in clang, which gets headers and source from nvcc as one file. nvcc fails with a TMPDIR
-# that has a blank in it.
+# that has a blank in it, and with a closed standard input.
 NVCCFLAGS ?= -gencode 'arch=compute_75,code=[compute_75,sm_80,sm_90]'
 $(B)/obj/%.o: %.cu $(B)/flags.stamp
 	$(call say,NVCC $<)
@@ -312,7 +312,7 @@ $(B)/obj/%.o: %.cu $(B)/flags.stamp
 	$(Q)TMPDIR='$(abspath $(@D))' $(toolkit)/bin/nvcc -ccbin $(firstword $(CXX)) -std=c++17 -O2 -g -Iinclude \
 	    -Werror all-warnings -diag-suppress 177 \
 	    $(addprefix -Xcompiler ,-Wall -Wextra -Wno-unused-function $(sanitize)) \
-	    -MMD -MF $(@:.o=.d) -DSPH_CUDA $(CPPFLAGS) $(NVCCFLAGS) -c -o $@ $<
+	    -MMD -MF $(@:.o=.d) -DSPH_CUDA $(CPPFLAGS) $(NVCCFLAGS) -c -o $@ $< </dev/null
 
 -include $(shell find $(B)/obj -name '*.d' 2>/dev/null)
 

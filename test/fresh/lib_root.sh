@@ -43,16 +43,17 @@ within() { # ROOT USER COMMAND
     [ -z "${offline-}" ] || archives= # nor packages that were fetched earlier
     cp -L /etc/resolv.conf /etc/hosts "$fresh/$1/etc/"
     unshare --mount ${offline:+--net} --fork --pid --kill-child bash -euc '
-        root=$1 user=$2 command=$3 archives=$4 pts=$5
+        root=$1 user=$2 command=$3 archives=$4 pts=$5 offline=$6
         mount --make-rprivate /
         mount -t proc proc "$root/proc"
+        [ -z "$offline" ] || ip link set lo up # as a machine has it that is not connected
         mount --bind /dev "$root/dev"
         mount -t tmpfs shm "$root/dev/shm"
         [ "$pts" = none ] || mount -t devpts -o newinstance,ptmxmode=0666 devpts "$root/dev/pts"
         [ "$pts" = none ] || mount --bind "$root/dev/pts/ptmx" "$root/dev/ptmx"
         [ -z "$archives" ] || mount --bind "$archives" "$root/var/cache/apt/archives"
         home=$([ "$user" = root ] && echo /root || echo /home/$user)
-        exec env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME="$home" USER="$user" LANG=C "${@:6}" \
+        exec env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME="$home" USER="$user" LANG=C "${@:7}" \
             chroot --userspec="$user:$user" "$root" sh -c "cd /home/someone/takt && $command"
-    ' bash "$fresh/$1" "$2" "$3" "$archives" "${no_pts:+none}" "${given[@]}" </dev/null
+    ' bash "$fresh/$1" "$2" "$3" "$archives" "${no_pts:+none}" "${offline-}" "${given[@]}" </dev/null
 }

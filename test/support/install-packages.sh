@@ -27,7 +27,7 @@ compilers)
     ;;
 bench) useful="pkg-config liblttng-ust-dev" ;;
 fuzz) needed="$needed clang libclang-rt-dev" useful="llvm python3" ;;
-fresh) needed="debootstrap git make" ;;
+fresh) needed="debootstrap git iproute2 make" ;;
 *) echo "usage: $0 demo|check|aarch64|compilers|bench|fuzz|fresh" >&2 && exit 2 ;;
 esac
 
