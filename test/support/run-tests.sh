@@ -95,6 +95,10 @@ case ${1-} in
 --tell) tell "$2" && exit ;;
 esac
 
+# Compilers and make take a blank for the end of a name, and messages have room for so many characters
+# of a path: tests have folders without blanks that are not long.
+tmp=${TMPDIR:-/tmp}
+[[ $tmp != *[[:space:]]* && ${#tmp} -le 60 ]] || export TMPDIR=$TAKT_BUILD
 RESULTS=$(mktemp -d) || exit 1
 trap 'rm -rf "$RESULTS"' EXIT
 export RESULTS
