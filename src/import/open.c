@@ -37,16 +37,14 @@ static takt_status read_input(tkt_input *input, const char *path, const char *ho
                              "%s: text in UTF-16: save it as UTF-8, which JSON is in", path);
     size_t size = strlen(path);
     if (begins_with(input, "TAKTSAFE") || tkt_has_ending(path, size, ".crash"))
-        return tkt_error_set(error, TAKT_BAD_TRACE,
-                             "%s: the file of a crash-safe recording. Make a trace of it: "
-                             "takt recover %s",
-                             path, path);
-    if (tkt_has_ending(path, size, ".nsys-rep") || tkt_has_ending(path, size, ".qdrep"))
         return tkt_error_set(
             error, TAKT_BAD_TRACE,
-            "%s: only Nsight Systems itself reads this. Make an SQLite file of it: "
-            "nsys export --type sqlite %s",
-            path, path);
+            "%s: the file of a crash-safe recording: takt recover makes a trace of it", path);
+    if (tkt_has_ending(path, size, ".nsys-rep") || tkt_has_ending(path, size, ".qdrep"))
+        return tkt_error_set(error, TAKT_BAD_TRACE,
+                             "%s: only Nsight Systems itself reads this: nsys export --type sqlite "
+                             "makes a file for Takt of it",
+                             path);
     return tkt_trace_read_input(input, host_devices, out);
 }
 

@@ -51,10 +51,13 @@ one() {
 odd() {
     local long=$folder/"tmp dir"
     while [ ${#long} -lt 170 ]; do long+=/0123456789; done
-    mkdir -p "$long"
+    mkdir -p "$long" "$folder/locales"
+    localedef -i de_DE -f UTF-8 "$folder/locales/de_DE.UTF-8" ||
+        echo "odd: the German locale cannot be made here: the programs' locale is C"
     umask 077
     check "$folder/a Straße" make 2>&1 | grep 'cannot be built in'
-    check "$folder/Straße" env -u HOME TMPDIR="$long" LC_ALL=de_DE.UTF-8 TZ=Pacific/Chatham \
+    check "$folder/Straße" env -u HOME TMPDIR="$long" LOCPATH="$folder/locales" \
+        LC_ALL=de_DE.UTF-8 TZ=Pacific/Chatham \
         make check <&- | while IFS= read -r line; do
         echo "$line"
         sleep 0.02

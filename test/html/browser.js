@@ -107,4 +107,4 @@ async function screenshot(page, name) {
     await page.screenshot({path: path.join(process.env.TAKT_BUILD, 'test/screenshots', `${name}.png`)});
 }
 
-module.exports = {startBrowser, openPage, closePage, looks, setLook, drawn, until, forEach, screenshot};
+module.exports = {patience, startBrowser, openPage, closePage, looks, setLook, drawn, until, forEach, screenshot};

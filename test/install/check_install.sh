@@ -30,8 +30,8 @@ LD_LIBRARY_PATH="" "$stage$prefix/bin/takt" --version
 
 export PKG_CONFIG_PATH=$stage$prefix/lib/pkgconfig
 if command -v pkg-config >/dev/null; then
-    # shellcheck disable=SC2046 # flags are words
-    ${CC:-cc} test/install/program.c -o "$scratch/shared" $(pkg-config --cflags --libs takt)
+    # As make does: what pkg-config prints is quoted for a shell.
+    eval "${CC:-cc} test/install/program.c -o '$scratch/shared' $(pkg-config --cflags --libs takt)"
     expect "$scratch/shared" shared
 else
     skipped="no pkg-config"
@@ -50,9 +50,8 @@ fi
 # The linker takes an archive only where there is no shared library.
 rm "$stage$prefix/lib/libtakt.so"
 if command -v pkg-config >/dev/null; then
-    # shellcheck disable=SC2046
-    ${CC:-cc} test/install/program.c -o "$scratch/static" \
-        $(pkg-config --static --cflags --libs takt)
+    eval "${CC:-cc} test/install/program.c -o '$scratch/static' \
+        $(pkg-config --static --cflags --libs takt)"
     expect "$scratch/static" static
 fi
 

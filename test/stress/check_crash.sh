@@ -45,7 +45,7 @@ grep -q '(name lost)' "$scratch/report" && fail "a name is lost"
 for verb in report info view "export --chrome"; do
     "$takt" $verb "$file" >"$scratch/output" 2>&1
     [ $? = 1 ] || fail "takt $verb reads $file"
-    grep -q "Make a trace of it: takt recover $file\$" "$scratch/output" || fail "takt $verb: $(cat "$scratch/output")"
+    grep -q "^takt: $file: the file of a crash-safe recording: takt recover makes a trace of it\$" "$scratch/output" || fail "takt $verb: $(cat "$scratch/output")"
 done
 
 # The name of a crashed run is not taken: what is there stays.

@@ -7,7 +7,7 @@
 const assert = require('assert');
 const fs = require('fs');
 const path = require('path');
-const {startBrowser, drawn} = require('../html/browser.js');
+const {patience, startBrowser, drawn} = require('../html/browser.js');
 const {readTable, byKey} = require('./tables.js');
 
 const [application, folder, ...names] = process.argv.slice(2);
@@ -69,6 +69,7 @@ function rowsOf(name) {
 
 async function openSpeedscope(browser, file) {
     const page = await (await browser.newContext({acceptDownloads: true})).newPage();
+    page.setDefaultTimeout(patience);
     page.problems = [];
     page.on('console', (message) => ['error', 'assert'].includes(message.type()) && // the GPU warns
         page.problems.push(message.text()));
@@ -76,7 +77,9 @@ async function openSpeedscope(browser, file) {
     page.on('dialog', (dialog) => (page.problems.push(dialog.message()), dialog.dismiss()));
     await page.setViewportSize({width: 1400, height: 900});
     await page.goto(`file://${path.resolve(application)}`);
-    await page.setInputFiles('input[type=file]', file);
+    // Not by its path: Chromium without a locale opens no file with an umlaut in its path.
+    await page.setInputFiles('input[type=file]', {name: path.basename(file),
+        mimeType: 'application/json', buffer: fs.readFileSync(file)});
     await page.waitForSelector('text=Time Order');
     return page;
 }
