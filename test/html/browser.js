@@ -11,7 +11,8 @@ async function startBrowser() {
     const {chromium} = require(path.join(process.env.TAKT_BUILD, 'node/node_modules/playwright-core'));
     const args = process.getuid() === 0 ? ['--no-sandbox'] : [];
     try {
-        return await chromium.launch({executablePath: process.env.CHROMIUM, args, timeout: patience});
+        return await chromium.launch({executablePath: process.env.CHROMIUM, args, timeout: patience,
+            env: {...process.env, LC_ALL: 'C.UTF-8'}}); // else it opens no file with an umlaut in its path
     } catch (error) {
         console.log(`chromium does not start: ${String(error.message).split('\n')[0]}`);
         process.exit(77);

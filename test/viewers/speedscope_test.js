@@ -77,9 +77,7 @@ async function openSpeedscope(browser, file) {
     page.on('dialog', (dialog) => (page.problems.push(dialog.message()), dialog.dismiss()));
     await page.setViewportSize({width: 1400, height: 900});
     await page.goto(`file://${path.resolve(application)}`);
-    // Not by its path: Chromium without a locale opens no file with an umlaut in its path.
-    await page.setInputFiles('input[type=file]', {name: path.basename(file),
-        mimeType: 'application/json', buffer: fs.readFileSync(file)});
+    await page.setInputFiles('input[type=file]', file);
     await page.waitForSelector('text=Time Order');
     return page;
 }
