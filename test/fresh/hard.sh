@@ -38,13 +38,15 @@ busy() {
     check "$folder/busy" make -j8 check
 }
 
+# Both versions of control groups.
+limit_memory() {
+    local root=/sys/fs/cgroup file=memory.max
+    [ -e $root/cgroup.controllers ] || root=$root/memory file=memory.limit_in_bytes
+    mkdir -p $root/takt-hard && echo 2G >$root/takt-hard/$file && echo "$BASHPID" >$root/takt-hard/cgroup.procs
+}
+
 one() {
-    local group=/sys/fs/cgroup/takt-hard
-    if mkdir -p $group 2>/dev/null && echo 2G >$group/memory.max 2>/dev/null; then
-        echo $BASHPID >$group/cgroup.procs
-    else
-        echo "one: control groups cannot be made here: memory is not limited"
-    fi
+    limit_memory || echo "one: a control group cannot be made here: memory is not limited"
     check "$folder/one" taskset -c 0 make check
 }
 
