@@ -671,17 +671,18 @@ $(B)/kit/libpython_takt.so: $(B)/obj/test/gpu/python_takt.o $(static)
 lttng_libs   = $(shell pkg-config --libs lttng-ust 2>/dev/null)
 lttng_cflags = $(if $(lttng_libs),-DTKT_BENCH_LTTNG $(shell pkg-config --cflags lttng-ust))
 
-# A separate build, because libFuzzer uses the coverage of the whole library.
+# A separate build, because libFuzzer uses the coverage of the whole library. The few inputs of `make
+# check` take less time than an optimiser; who searches for longer wants one.
 FUZZ_SECONDS ?= 60
 fuzz_cc      := $(if $(findstring clang,$(CC)),$(CC),clang)
 fuzz_run      = $(test_env) FUZZ_SECONDS='$(FUZZ_SECONDS)' xargs -n 1 -P $(shell nproc) \
     test/support/run-fuzz.sh
 fuzz-built:
 	$(Q)$(MAKE) B=$(B)/fuzz CC='$(fuzz_cc)' SAN=fuzzer-no-link,address,undefined \
-	    $(addprefix $(B)/fuzz/,$(fuzzers))
+	    CFLAGS='$(or $(FUZZ_CFLAGS),-O0 -g1)' $(addprefix $(B)/fuzz/,$(fuzzers))
 fuzz:
 	@test/support/install-packages.sh fuzz
-	@+$(again) fuzz-built
+	@+$(again) FUZZ_CFLAGS='-O1 -g1' fuzz-built
 	@echo $(addprefix $(B)/fuzz/,$(fuzzers)) | $(fuzz_run)
 
 # Without sanitizers, which would only slow it down.

@@ -9,7 +9,7 @@ const patience = 600000; // milliseconds, against a browser that hangs
 // Starts the browser, or says why not and ends as a skipped test.
 async function startBrowser() {
     const {chromium} = require(path.join(process.env.TAKT_BUILD, 'node/node_modules/playwright-core'));
-    const args = process.getuid() === 0 ? ['--no-sandbox'] : [];
+    const args = ['--disable-gpu', ...(process.getuid() === 0 ? ['--no-sandbox'] : [])];
     try {
         return await chromium.launch({executablePath: process.env.CHROMIUM, args, timeout: patience,
             env: {...process.env, LC_ALL: 'C.UTF-8'}}); // else it opens no file with an umlaut in its path
