@@ -27,7 +27,43 @@
  * program. */
 #define TAKT_ABI 0
 
-#define TAKT_API __attribute__((visibility("default")))
+/* Functions of the library. For nvcc they are functions of both sides, of which the device's has no
+ * body: a kernel that calls one does not link ("Unresolved extern function 'takt_begin'"). As
+ * functions of the host alone they would be a warning, and the kernel would lose its code. */
+#define TAKT_DATA __attribute__((__visibility__("default")))
+#if defined(__NVCC__) && defined(__CUDACC__)
+#define TAKT_HOST_DEVICE __host__ __device__
+#define TAKT_API         TAKT_DATA TAKT_HOST_DEVICE
+#else
+#define TAKT_HOST_DEVICE
+#define TAKT_API TAKT_DATA
+#endif
+
+/* Functions in these headers. Programs inline them, do not export them, and do not instrument them
+ * (-finstrument-functions, -pg). TAKT_INLINES is around those of C++: their names have the release
+ * in them, since parts of one program may have been compiled with headers of different releases. */
+#ifdef __cplusplus
+#define TAKT_HOST_INLINE                                                                           \
+    __attribute__((__always_inline__, __visibility__("hidden"), __no_instrument_function__)) inline
+#define TAKT_INLINE TAKT_HOST_INLINE TAKT_HOST_DEVICE
+#define TAKT_INLINES_BEGIN                                                                         \
+    extern "C++" {                                                                                 \
+    inline namespace TAKT_INLINES_OF(TAKT_VERSION_MAJOR, TAKT_VERSION_MINOR) {
+#define TAKT_INLINES_END }}
+#else
+#define TAKT_INLINE static inline __attribute__((__always_inline__, __no_instrument_function__))
+#define TAKT_INLINES_BEGIN
+#define TAKT_INLINES_END
+#endif
+#define TAKT_INLINES_OF(major, minor)  TAKT_INLINES_OF_(major, minor)
+#define TAKT_INLINES_OF_(major, minor) takt_##major##_##minor
+
+/* 1: macros check their arguments and do nothing. So it is in device code, which has no buffers. */
+#if defined(TAKT_DISABLE) || defined(__CUDA_ARCH__)
+#define TAKT_IS_OFF 1
+#else
+#define TAKT_IS_OFF 0
+#endif
 
 #ifdef __cplusplus
 extern "C" {
@@ -146,7 +182,7 @@ TAKT_API uint64_t takt_now_ns(void);
 
 /* ---- How TAKT_SIZED functions and options work ----------------------------------------------- */
 
-#define TAKT_SIZED static inline
+#define TAKT_SIZED TAKT_INLINE
 
 /* A cast that C++ compilers do not warn about as an old-style cast. */
 #ifdef __cplusplus
@@ -164,17 +200,16 @@ TAKT_API uint64_t takt_now_ns(void);
     }
 #define TAKT_EACH(...) __VA_ARGS__
 
-/* Options with every field 0 except struct_size. The function is static because parts of one
- * program may have been compiled with headers of different releases. */
+/* Options with every field 0 except struct_size. */
 #ifdef __cplusplus
-extern "C++" {
-template <typename Options> static inline Options takt_options_of()
+TAKT_INLINES_BEGIN
+template <typename Options> TAKT_INLINE Options takt_options_of()
 {
     Options options;
     takt_options_init(&options, sizeof options);
     return options;
 }
-}
+TAKT_INLINES_END
 #define TAKT_OPTIONS_INIT(type) takt_options_of<type>()
 #else
 #define TAKT_OPTIONS_INIT(type) ((type){.struct_size = sizeof(type)})

@@ -42,9 +42,9 @@
 #define TAKT_DEVICE_METHOD __host__ __device__ __forceinline__
 #define TAKT_DEVICE_COLD   static inline __host__ __device__ __noinline__
 #else
-#define TAKT_DEVICE_INLINE static inline __attribute__((always_inline))
-#define TAKT_DEVICE_METHOD inline __attribute__((always_inline))
-#define TAKT_DEVICE_COLD   static inline __attribute__((noinline))
+#define TAKT_DEVICE_INLINE static inline __attribute__((__always_inline__, __no_instrument_function__))
+#define TAKT_DEVICE_METHOD inline __attribute__((__always_inline__, __no_instrument_function__))
+#define TAKT_DEVICE_COLD   static inline __attribute__((__noinline__, __no_instrument_function__))
 #endif
 
 /* Returns the view with the number of the block, and of the lane in the block. Only host code needs

@@ -91,10 +91,35 @@ typedef struct takt_stream_mark {
 }
 #endif
 
-#ifndef TAKT_DISABLE
+TAKT_INLINES_BEGIN
+
+#if TAKT_IS_OFF
+
+TAKT_INLINE takt_stream_mark takt_stream_not_opened(void)
+{
+    takt_stream_mark none = {takt_not_opened(), NULL, false};
+    return none;
+}
+#define TAKT_STREAM_OPENED(site, filter, stream)                                                   \
+    ((void)(0 ? takt_stream_begin_v1(stream, filter, site) : NULL), takt_stream_not_opened())
+#ifdef __cplusplus
+struct TAKT_HIDDEN_TYPE takt_no_stream_guard {
+    takt_stream_mark mark;
+    TAKT_INLINE explicit takt_no_stream_guard(takt_stream_mark opened) : mark(opened) {}
+    takt_no_stream_guard(const takt_no_stream_guard &) = delete;
+    takt_no_stream_guard &operator=(const takt_no_stream_guard &) = delete;
+    TAKT_INLINE ~takt_no_stream_guard() {}
+};
+#define TAKT_STREAM_GUARD(variable, opened) takt_no_stream_guard variable(opened)
+#else
+#define TAKT_STREAM_GUARD(variable, opened)                                                        \
+    __attribute__((__unused__)) takt_stream_mark variable = (opened)
+#endif
+
+#else
 
 /* Opens the scope first and closes it last, so that the activity belongs to the scope. */
-static inline takt_stream_mark takt_stream_open(takt_site *site, uint32_t filter, void *stream)
+TAKT_INLINE takt_stream_mark takt_stream_open(takt_site *site, uint32_t filter, void *stream)
 {
     takt_stream_mark mark = {takt_scope_open(site, TAKT_NORMAL_BIT), NULL, false};
     if (TAKT_UNLIKELY(mark.scope.frame != NULL))
@@ -102,40 +127,46 @@ static inline takt_stream_mark takt_stream_open(takt_site *site, uint32_t filter
     return mark;
 }
 
-static inline void takt_stream_close(takt_stream_mark *mark)
+TAKT_INLINE void takt_stream_close(takt_stream_mark *mark)
 {
     if (TAKT_UNLIKELY(mark->mark != NULL))
         takt_stream_end_v1(mark->mark);
     takt_scope_close(mark->scope);
 }
 
-#define TAKT_STREAM_SITE(name)                                                                     \
-    (__extension__({                                                                               \
-        TAKT_SITE_HERE(TAKT_INSTEAD_STREAM, TAKT_SITE_SCOPE, name);                                \
-        &takt_site_here;                                                                           \
-    }))
-
+#define TAKT_STREAM_OPENED(site, filter, stream) takt_stream_open(site, filter, stream)
 #ifdef __cplusplus
-struct takt_stream_guard {
+struct TAKT_HIDDEN_TYPE takt_stream_guard {
     takt_stream_mark mark;
-    explicit takt_stream_guard(takt_stream_mark opened) : mark(opened) {}
+    TAKT_INLINE explicit takt_stream_guard(takt_stream_mark opened) : mark(opened) {}
     takt_stream_guard(const takt_stream_guard &) = delete;
     takt_stream_guard &operator=(const takt_stream_guard &) = delete;
-    ~takt_stream_guard() { takt_stream_close(&mark); }
+    TAKT_INLINE ~takt_stream_guard() { takt_stream_close(&mark); }
 };
 #define TAKT_STREAM_GUARD(variable, opened) takt_stream_guard variable(opened)
-#define TAKT_STREAM_DONE(variable)          (variable).mark.is_done
 #else
 #define TAKT_STREAM_GUARD(variable, opened)                                                        \
-    __attribute__((cleanup(takt_stream_close), unused)) takt_stream_mark variable = (opened)
+    __attribute__((__cleanup__(takt_stream_close), __unused__)) takt_stream_mark variable = (opened)
+#endif
+
+#endif
+
+TAKT_INLINES_END
+
+#ifdef __cplusplus
+#define TAKT_STREAM_DONE(variable) (variable).mark.is_done
+#else
 #define TAKT_STREAM_DONE(variable) (variable).is_done
 #endif
+#define TAKT_STREAM_AS(variable, place, stream, filter, name)                                      \
+    TAKT_STREAM_GUARD(variable, TAKT_STREAM_OPENED(TAKT_SITE_HERE(place, TAKT_INSTEAD_STREAM,      \
+                                                                  TAKT_SITE_SCOPE, name),          \
+                                                   filter, stream))
 
 /* Opens a scope that ends with the block, and times the device on `stream` between both ends.
  * `name` is a string literal. */
 #define TAKT_STREAM_SCOPE(stream, name)                                                            \
-    TAKT_STREAM_GUARD(TAKT_JOIN(takt_stream_, __COUNTER__),                                        \
-                      takt_stream_open(TAKT_STREAM_SITE(name), 0, stream))
+    TAKT_STREAM_AS(TAKT_JOIN(takt_stream_, __COUNTER__), takt_stream_at_, stream, 0, name)
 
 /* Times one launch, copy or set on `stream`: TAKT_LAUNCH(stream, filter, "name") { ... }. `filter`
  * is one TAKT_TIMING_ bit. It becomes part of the name in tables: "kernel density", "memcpy HtoD".
@@ -143,21 +174,6 @@ struct takt_stream_guard {
 #define TAKT_LAUNCH(stream, filter, name)                                                          \
     TAKT_LAUNCH_AS(TAKT_JOIN(takt_launch_, __COUNTER__), stream, filter, name)
 #define TAKT_LAUNCH_AS(variable, stream, filter, name)                                             \
-    for (TAKT_STREAM_GUARD(variable, takt_stream_open(TAKT_STREAM_SITE(name), filter, stream));    \
+    for (TAKT_STREAM_AS(variable, takt_launch_at_, stream, filter, name);                          \
          !TAKT_STREAM_DONE(variable); TAKT_STREAM_DONE(variable) = true)
-
-#else /* TAKT_DISABLE: blocks still run once; nothing is timed */
-
-static inline int takt_stream_checked(void *stream, uint32_t filter, const char *name)
-{
-    return stream != NULL && filter != 0 && name != NULL;
-}
-#define TAKT_STREAM_SCOPE(stream, name) ((void)sizeof(takt_stream_checked(stream, 0, name)))
-#define TAKT_LAUNCH(stream, filter, name)                                                          \
-    TAKT_LAUNCH_AS(TAKT_JOIN(takt_launch_, __COUNTER__), stream, filter, name)
-#define TAKT_LAUNCH_AS(variable, stream, filter, name)                                             \
-    for (bool variable = sizeof(takt_stream_checked(stream, filter, name)) != 0; variable;         \
-         variable = false)
-
-#endif
 #endif

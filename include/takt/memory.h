@@ -9,7 +9,7 @@
 
 /* Takt reads no byte at the address. Otherwise gcc would warn that malloc() has written none. */
 #if !defined(__clang__) && __GNUC__ >= 11
-#define TAKT_ADDRESS __attribute__((access(none, 1)))
+#define TAKT_ADDRESS __attribute__((__access__(__none__, 1)))
 #else
 #define TAKT_ADDRESS
 #endif
@@ -22,8 +22,8 @@ extern "C" {
  * allocation functions. From the first call on, Takt keeps totals even while nothing records.
  * Traces contain the events only while something records with profile_memory. The free of an
  * unknown address counts as unmatched. NULL is ignored. Any thread. */
-static inline void takt_memory_allocated(const void *address, size_t bytes) TAKT_ADDRESS;
-static inline void takt_memory_freed(const void *address) TAKT_ADDRESS;
+TAKT_INLINE void takt_memory_allocated(const void *address, size_t bytes) TAKT_ADDRESS;
+TAKT_INLINE void takt_memory_freed(const void *address) TAKT_ADDRESS;
 
 /* Sets whether Takt keeps totals while nothing records; by default it does. After keep = false, a
  * report costs as little as a scope while nothing records. A recording then knows only memory
@@ -56,19 +56,25 @@ TAKT_PASS_SIZE(takt_memory_query, takt_memory, (const char *device), device)
 
 /* ---- Implementation of the two inline functions ---------------------------------------------- */
 
-extern TAKT_API uint32_t takt_memory_on_v1; /* 0: nobody uses reports; atomic */
+extern TAKT_DATA uint32_t takt_memory_on_v1; /* 0: nobody uses reports; atomic */
 TAKT_API void takt_memory_allocated_v1(const void *address, size_t bytes) TAKT_ADDRESS;
 TAKT_API void takt_memory_freed_v1(const void *address) TAKT_ADDRESS;
 
-static inline void takt_memory_allocated(const void *address, size_t bytes)
+#ifdef __CUDA_ARCH__
+#define TAKT_MEMORY_IS_ON true /* and the call does not link */
+#else
+#define TAKT_MEMORY_IS_ON __atomic_load_n(&takt_memory_on_v1, __ATOMIC_RELAXED)
+#endif
+
+TAKT_INLINE void takt_memory_allocated(const void *address, size_t bytes)
 {
-    if (__atomic_load_n(&takt_memory_on_v1, __ATOMIC_RELAXED))
+    if (TAKT_MEMORY_IS_ON)
         takt_memory_allocated_v1(address, bytes);
 }
 
-static inline void takt_memory_freed(const void *address)
+TAKT_INLINE void takt_memory_freed(const void *address)
 {
-    if (__atomic_load_n(&takt_memory_on_v1, __ATOMIC_RELAXED))
+    if (TAKT_MEMORY_IS_ON)
         takt_memory_freed_v1(address);
 }
 

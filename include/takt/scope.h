@@ -45,13 +45,13 @@ extern "C" {
 
 /* TAKT_MARK records a moment without duration. TAKT_COUNTER records the value that a quantity has
  * from now on; the value is converted to double. */
-#define TAKT_MARK(name)           TAKT_DO_MARK(name)
-#define TAKT_COUNTER(name, value) TAKT_DO_COUNTER(name, value)
+#define TAKT_MARK(name)         TAKT_DO_MARK(name)
+#define TAKT_COUNTER(name, ...) TAKT_DO_COUNTER(name, takt_to_double(__VA_ARGS__))
 
 /* Attaches a key and a value to the innermost open scope of this thread. The value is an integer of
  * up to 64 bits, an enum, a bool, a floating-point number (stored as double) or a char *
  * (copied). */
-#define TAKT_ARG(key, value) TAKT_DO_ARG(key, value)
+#define TAKT_ARG(key, ...) TAKT_DO_ARG(key, __VA_ARGS__)
 
 /* Declares work done in the innermost open scope: floating-point operations and bytes moved.
  * Several declarations add up. */
@@ -168,12 +168,7 @@ TAKT_API void takt_flow_end(uint64_t id);
 
 /* ---- Implementation of the macros ------------------------------------------------------------ */
 
-#include <takt/detail/layout.h>
-#ifdef TAKT_DISABLE
-#include <takt/detail/disabled.h>
-#else
 #include <takt/detail/arg.h>
 #include <takt/detail/macros.h>
-#endif
 
 #endif

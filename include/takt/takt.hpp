@@ -41,38 +41,66 @@ namespace detail {
 /* Owns a lambda behind one pointer, which C code passes on as `user`. */
 template <typename Result, typename... Arguments> class Callback {
 public:
-    Callback() noexcept : object_(nullptr) {}
+    TAKT_INLINE Callback() noexcept : object_(nullptr) {}
 
-    template <typename Function>
-    explicit Callback(Function function) noexcept
-        : object_(new (std::nothrow) Holder<Function>(std::move(function)))
+    template <typename Function> TAKT_INLINE explicit Callback(Function function) noexcept : object_(nullptr)
     {
+#ifndef __CUDA_ARCH__
+        object_ = new (std::nothrow) Holder<Function>(std::move(function));
+#endif
     }
-
-    Callback(Callback &&other) noexcept : object_(other.object_) { other.object_ = nullptr; }
 
     Callback(const Callback &) = delete;
     Callback &operator=(const Callback &) = delete;
 
-    ~Callback() { delete object_; }
+    TAKT_INLINE ~Callback()
+    {
+        if (object_)
+            object_->destroy(object_);
+    }
 
-    explicit operator bool() const noexcept { return object_ != nullptr; }
+    TAKT_INLINE explicit operator bool() const noexcept { return object_ != nullptr; }
 
-    Result operator()(Arguments... arguments) const { return object_->call(arguments...); }
+    TAKT_INLINE Result operator()(Arguments... arguments) const { return object_->call(object_, arguments...); }
 
 private:
     struct Object {
-        virtual ~Object() {}
-        virtual Result call(Arguments... arguments) = 0;
+        Result (*call)(Object *, Arguments...);
+        void (*destroy)(Object *);
     };
 
     template <typename Function> struct Holder : Object {
-        explicit Holder(Function &&with) : function(std::move(with)) {}
-        Result call(Arguments... arguments) override { return function(arguments...); }
+        TAKT_HOST_INLINE explicit Holder(Function &&with) : Object{run, remove}, function(std::move(with)) {}
+        TAKT_HOST_INLINE static Result run(Object *object, Arguments... arguments)
+        {
+            return static_cast<Holder *>(object)->function(arguments...);
+        }
+        TAKT_HOST_INLINE static void remove(Object *object) { delete static_cast<Holder *>(object); }
         Function function;
     };
 
     Object *object_;
+};
+
+/* Ends the loop of takt::timed(), also when its block throws. */
+class TimedLoop {
+public:
+    TAKT_INLINE explicit TimedLoop(const takt_timed_loop &begun) noexcept : loop(begun) {}
+    TAKT_INLINE ~TimedLoop() { takt_timed_end(&loop); }
+    TimedLoop(const TimedLoop &) = delete;
+    TimedLoop &operator=(const TimedLoop &) = delete;
+    takt_timed_loop loop;
+};
+
+/* What a TAKT_TIMER declares while macros are off. */
+class NoTimer {
+public:
+    TAKT_INLINE explicit NoTimer(double) noexcept {}
+    TAKT_INLINE ~NoTimer() {}
+    NoTimer(const NoTimer &) = delete;
+    NoTimer &operator=(const NoTimer &) = delete;
+    TAKT_INLINE double end() noexcept { return 0; }
+    TAKT_INLINE explicit operator bool() const noexcept { return false; }
 };
 
 } // namespace detail
@@ -81,11 +109,18 @@ private:
  * For literal names TAKT_SCOPE is several times cheaper. */
 class Scope {
 public:
-    explicit Scope(const char *name) noexcept { takt_begin(name); }
-    ~Scope() { takt_end(); }
+    TAKT_INLINE explicit Scope(const char *name) noexcept : open_(takt_scope_named_v1(name)) {}
+#ifdef __CUDA_ARCH__
+    TAKT_INLINE ~Scope() {}
+#else
+    TAKT_INLINE ~Scope() { takt_scope_close(open_); }
+#endif
 
     Scope(const Scope &) = delete;
     Scope &operator=(const Scope &) = delete;
+
+private:
+    takt_open open_;
 };
 
 /* Measures the time from its construction to its destruction, or to end(), and prints it.
@@ -96,103 +131,103 @@ public:
      * be kept and used for many timers. Everything it points to must outlive these timers. */
     class Options {
     public:
-        Options() noexcept : options_() { options_.struct_size = sizeof options_; }
+        TAKT_INLINE Options() noexcept : options_() { options_.struct_size = sizeof options_; }
 
-        Options &inactive(bool on = true) noexcept
+        TAKT_INLINE Options &inactive(bool on = true) noexcept
         {
             options_.inactive = on;
             return *this;
         }
 
-        Options &silent(bool on = true) noexcept
+        TAKT_INLINE Options &silent(bool on = true) noexcept
         {
             options_.silent = on;
             return *this;
         }
 
-        Options &detailed(bool on = true) noexcept
+        TAKT_INLINE Options &detailed(bool on = true) noexcept
         {
             options_.detailed = on;
             return *this;
         }
 
-        Options &synchronize(bool on = true) noexcept
+        TAKT_INLINE Options &synchronize(bool on = true) noexcept
         {
             options_.synchronize = on;
             return *this;
         }
 
-        Options &nvtx(bool on = true) noexcept
+        TAKT_INLINE Options &nvtx(bool on = true) noexcept
         {
             options_.nvtx = on;
             return *this;
         }
 
-        Options &filter(uint32_t bits) noexcept
+        TAKT_INLINE Options &filter(uint32_t bits) noexcept
         {
             options_.filter = bits;
             return *this;
         }
 
-        Options &color(const char *name) noexcept
+        TAKT_INLINE Options &color(const char *name) noexcept
         {
             options_.color = name;
             return *this;
         }
 
         /* Takes a plain function. Pass a lambda as third argument of the timer instead. */
-        Options &report(takt_timing_report function, void *user = nullptr) noexcept
+        TAKT_INLINE Options &report(takt_timing_report function, void *user = nullptr) noexcept
         {
             options_.report = function;
             options_.user = user;
             return *this;
         }
 
-        Options &elapsed_ms(double *out) noexcept
+        TAKT_INLINE Options &elapsed_ms(double *out) noexcept
         {
             options_.elapsed_ms = out;
             return *this;
         }
 
-        Options &samples(takt_samples *list) noexcept
+        TAKT_INLINE Options &samples(takt_samples *list) noexcept
         {
             options_.samples = list;
             return *this;
         }
 
-        Options &extra(const char *text) noexcept
+        TAKT_INLINE Options &extra(const char *text) noexcept
         {
             options_.extra = text;
             return *this;
         }
 
-        Options &domain(const char *name) noexcept
+        TAKT_INLINE Options &domain(const char *name) noexcept
         {
             options_.domain = name;
             return *this;
         }
 
-        Options &category(const char *name) noexcept
+        TAKT_INLINE Options &category(const char *name) noexcept
         {
             options_.category = name;
             return *this;
         }
 
-        Options &payload(int64_t value) noexcept
+        TAKT_INLINE Options &payload(int64_t value) noexcept
         {
             options_.payload = value;
             options_.has_payload = true;
             return *this;
         }
 
-        const takt_timer_options &get() const noexcept { return options_; }
+        TAKT_INLINE const takt_timer_options &get() const noexcept { return options_; }
 
     private:
         takt_timer_options options_;
     };
 
     /* `name` must stay valid until the timer ends. */
-    explicit ScopedTimer(const char *name, const Options &options = Options()) noexcept
+    TAKT_INLINE explicit ScopedTimer(const char *name, const Options &options = Options()) noexcept
         : running_(takt_timers_are_on() ? takt_timer_start(&timer_, name, options.get()) : nullptr),
           report_()
     {
@@ -201,7 +236,7 @@ public:
     /* Calls `report` with (const takt_timing *results, const char *indent) instead of printing
      * tables. Without a filter in the options, `results` has all activities. */
     template <typename Report>
-    ScopedTimer(const char *name, const Options &options, Report report) noexcept
+    TAKT_INLINE ScopedTimer(const char *name, const Options &options, Report report) noexcept
         : running_(nullptr), report_(std::move(report))
     {
         takt_timer_options with_report = options.get();
@@ -215,14 +250,14 @@ public:
             running_ = takt_timer_start(&timer_, name, with_report);
     }
 
-    ~ScopedTimer() { takt_timer_stop(running_); }
+    TAKT_INLINE ~ScopedTimer() { takt_timer_stop(running_); }
 
     /* Not copied or moved: the library stores the address. */
     ScopedTimer(const ScopedTimer &) = delete;
     ScopedTimer &operator=(const ScopedTimer &) = delete;
 
     /* Ends the timer now and returns the milliseconds; 0 if it has ended before or never ran. */
-    double end() noexcept
+    TAKT_INLINE double end() noexcept
     {
         takt_timer *timer = running_;
         running_ = nullptr;
@@ -230,10 +265,10 @@ public:
     }
 
     /* True while the timer runs. */
-    explicit operator bool() const noexcept { return running_ != nullptr; }
+    TAKT_INLINE explicit operator bool() const noexcept { return running_ != nullptr; }
 
 private:
-    static void call_report(const takt_timing *results, const char *indent, void *user)
+    TAKT_HOST_INLINE static void call_report(const takt_timing *results, const char *indent, void *user)
     {
         static_cast<ScopedTimer *>(user)->report_(results, indent);
     }
@@ -251,34 +286,34 @@ private:
  *     double ms = end.elapsed_ms_since(begin); */
 class Event {
 public:
-    explicit Event(bool is_timed = true) noexcept : event_()
+    TAKT_INLINE explicit Event(bool is_timed = true) noexcept : event_()
     {
         status_ = takt_event_create(is_timed ? TAKT_EVENT_TIMED : TAKT_EVENT_UNTIMED, &event_);
     }
 
-    ~Event() { takt_event_destroy(event_); }
+    TAKT_INLINE ~Event() { takt_event_destroy(event_); }
 
     Event(const Event &) = delete;
     Event &operator=(const Event &) = delete;
 
-    explicit operator bool() const noexcept { return event_ != nullptr; }
-    takt_status status() const noexcept { return status_; }
+    TAKT_INLINE explicit operator bool() const noexcept { return event_ != nullptr; }
+    TAKT_INLINE takt_status status() const noexcept { return status_; }
 
-    takt_status record(void *stream = nullptr) noexcept
+    TAKT_INLINE takt_status record(void *stream = nullptr) noexcept
     {
         return event_ ? takt_event_record(event_, stream) : status_;
     }
-    takt_status query() noexcept { return event_ ? takt_event_query(event_) : status_; }
-    takt_status synchronize() noexcept { return event_ ? takt_event_synchronize(event_) : status_; }
+    TAKT_INLINE takt_status query() noexcept { return event_ ? takt_event_query(event_) : status_; }
+    TAKT_INLINE takt_status synchronize() noexcept { return event_ ? takt_event_synchronize(event_) : status_; }
 
     /* Waits for both events and returns the milliseconds; -1 if there is no such time. */
-    double elapsed_ms_since(const Event &begin) const noexcept
+    TAKT_INLINE double elapsed_ms_since(const Event &begin) const noexcept
     {
         double ms;
         return takt_event_elapsed_ms(begin.event_, event_, &ms) == TAKT_OK ? ms : -1.0;
     }
 
-    takt_event *get() const noexcept { return event_; }
+    TAKT_INLINE takt_event *get() const noexcept { return event_; }
 
 private:
     takt_event *event_;
@@ -287,23 +322,19 @@ private:
 
 /* Runs block() `warmup + repeat` times and returns statistics of the last `repeat` runs. Sets the
  * options' struct_size. */
-template <typename Block> takt_timed timed(takt_timed_options options, Block &&block)
+template <typename Block> TAKT_HOST_INLINE takt_timed timed(takt_timed_options options, Block &&block)
 {
-    struct Loop {
-        takt_timed_loop loop;
-        ~Loop() { takt_timed_end(&loop); } /* also when block() throws */
-    };
     takt_timed result = takt_timed();
     options.struct_size = sizeof options;
     {
-        Loop loop = {takt_timed_begin(&result, sizeof result, &options)};
+        detail::TimedLoop loop(takt_timed_begin(&result, sizeof result, &options));
         while (takt_timed_next(&loop.loop))
             block();
     }
     return result;
 }
 
-template <typename Block> takt_timed timed(uint32_t repeat, uint32_t warmup, Block &&block)
+template <typename Block> TAKT_HOST_INLINE takt_timed timed(uint32_t repeat, uint32_t warmup, Block &&block)
 {
     takt_timed_options options = takt_timed_options();
     options.repeat = repeat;
@@ -314,16 +345,16 @@ template <typename Block> takt_timed timed(uint32_t repeat, uint32_t warmup, Blo
 /* A sealed trace. The last copy releases it; copying is cheap. */
 class Trace {
 public:
-    Trace() noexcept : trace_(nullptr) {}
+    TAKT_HOST_INLINE Trace() noexcept : trace_(nullptr) {}
 
     /* Keeps a borrowed trace, such as the argument of on_trace. NULL makes an empty object. */
-    explicit Trace(const takt_trace *trace) noexcept
+    TAKT_HOST_INLINE explicit Trace(const takt_trace *trace) noexcept
         : trace_(trace ? takt_trace_retain(trace) : nullptr)
     {
     }
 
     /* Reads a trace file. On failure returns an empty object, and `error` has the reason. */
-    static Trace open(const char *path, takt_error *error = nullptr) noexcept
+    TAKT_HOST_INLINE static Trace open(const char *path, takt_error *error = nullptr) noexcept
     {
         Trace opened;
         takt_trace *trace = nullptr;
@@ -332,23 +363,23 @@ public:
         return opened;
     }
 
-    Trace(const Trace &other) noexcept : Trace(other.trace_) {}
-    Trace(Trace &&other) noexcept : trace_(other.trace_) { other.trace_ = nullptr; }
+    TAKT_HOST_INLINE Trace(const Trace &other) noexcept : Trace(other.trace_) {}
+    TAKT_HOST_INLINE Trace(Trace &&other) noexcept : trace_(other.trace_) { other.trace_ = nullptr; }
 
-    Trace &operator=(Trace other) noexcept
+    TAKT_HOST_INLINE Trace &operator=(Trace other) noexcept
     {
         std::swap(trace_, other.trace_);
         return *this;
     }
 
-    ~Trace()
+    TAKT_HOST_INLINE ~Trace()
     {
         if (trace_)
             takt_trace_release(trace_);
     }
 
-    explicit operator bool() const noexcept { return trace_ != nullptr; }
-    const takt_trace *get() const noexcept { return trace_; }
+    TAKT_HOST_INLINE explicit operator bool() const noexcept { return trace_ != nullptr; }
+    TAKT_HOST_INLINE const takt_trace *get() const noexcept { return trace_; }
 
 private:
     const takt_trace *trace_;
@@ -358,39 +389,39 @@ private:
 class Config {
 public:
     /* Reads the environment: TAKT_CONFIG and TAKT_OPTIONS. */
-    Config() noexcept : config_(nullptr), error_() { takt_config_create(&config_, &error_); }
+    TAKT_HOST_INLINE Config() noexcept : config_(nullptr), error_() { takt_config_create(&config_, &error_); }
 
     /* Reads the file at `path`, then TAKT_OPTIONS. */
-    explicit Config(const char *path) noexcept : config_(nullptr), error_()
+    TAKT_HOST_INLINE explicit Config(const char *path) noexcept : config_(nullptr), error_()
     {
         takt_config_load(path, &config_, &error_);
     }
 
-    ~Config() { takt_config_destroy(config_); }
+    TAKT_HOST_INLINE ~Config() { takt_config_destroy(config_); }
 
     Config(const Config &) = delete;
     Config &operator=(const Config &) = delete;
 
     /* False if the configuration could not be read; error() has the reason. */
-    explicit operator bool() const noexcept { return config_ != nullptr; }
+    TAKT_HOST_INLINE explicit operator bool() const noexcept { return config_ != nullptr; }
 
-    takt_status set(const char *key, const char *value) noexcept
+    TAKT_HOST_INLINE takt_status set(const char *key, const char *value) noexcept
     {
         return config_ ? takt_config_set(config_, key, value, &error_) : TAKT_BAD_STATE;
     }
 
     /* Removes Takt's arguments from argc and argv, and applies them. */
-    takt_status args(int *argc, char **argv) noexcept
+    TAKT_HOST_INLINE takt_status args(int *argc, char **argv) noexcept
     {
         return config_ ? takt_config_args(config_, argc, argv, &error_) : TAKT_BAD_STATE;
     }
 
     /* True if profiling is requested; false if the configuration could not be read. */
-    bool enabled() const noexcept { return config_ && takt_config_enabled(config_); }
+    TAKT_HOST_INLINE bool enabled() const noexcept { return config_ && takt_config_enabled(config_); }
 
     /* Returns the profiler options of this configuration, or the defaults if it could not be
      * read. */
-    takt_profiler_options options() const noexcept
+    TAKT_HOST_INLINE takt_profiler_options options() const noexcept
     {
         takt_profiler_options options = TAKT_PROFILER_OPTIONS_INIT;
         if (config_)
@@ -399,8 +430,8 @@ public:
     }
 
     /* Returns the error of the last failed call; error().message is one line. */
-    const takt_error &error() const noexcept { return error_; }
-    takt_config      *get() const noexcept { return config_; }
+    TAKT_HOST_INLINE const takt_error &error() const noexcept { return error_; }
+    TAKT_HOST_INLINE takt_config      *get() const noexcept { return config_; }
 
 private:
     takt_config *config_;
@@ -412,9 +443,9 @@ private:
 class Profiler {
 public:
     /* The environment's profiler, see takt/profiler.h; off if the environment asks for none. */
-    Profiler() noexcept : profiler_(nullptr), status_(TAKT_OK), is_off_(false), on_trace_() {}
+    TAKT_HOST_INLINE Profiler() noexcept : profiler_(nullptr), status_(TAKT_OK), is_off_(false), on_trace_() {}
 
-    explicit Profiler(const takt_profiler_options &options) noexcept
+    TAKT_HOST_INLINE explicit Profiler(const takt_profiler_options &options) noexcept
         : profiler_(nullptr), status_(TAKT_OK), is_off_(false), on_trace_()
     {
         create(options);
@@ -424,14 +455,14 @@ public:
      * The trace is borrowed; copy it into a takt::Trace to keep it. `on_trace` replaces
      * options.on_trace. */
     template <typename OnTrace>
-    Profiler(const takt_profiler_options &options, OnTrace on_trace) noexcept
+    TAKT_HOST_INLINE Profiler(const takt_profiler_options &options, OnTrace on_trace) noexcept
         : profiler_(nullptr), status_(TAKT_OK), is_off_(false), on_trace_(std::move(on_trace))
     {
         create(options);
     }
 
     /* Uses the options of `config`; off if `config` does not request profiling. */
-    explicit Profiler(const Config &config) noexcept
+    TAKT_HOST_INLINE explicit Profiler(const Config &config) noexcept
         : profiler_(nullptr), status_(TAKT_OK), is_off_(!config.enabled()), on_trace_()
     {
         if (!is_off_)
@@ -439,7 +470,7 @@ public:
     }
 
     template <typename OnTrace>
-    Profiler(const Config &config, OnTrace on_trace) noexcept
+    TAKT_HOST_INLINE Profiler(const Config &config, OnTrace on_trace) noexcept
         : profiler_(nullptr), status_(TAKT_OK), is_off_(!config.enabled()),
           on_trace_(std::move(on_trace))
     {
@@ -448,42 +479,42 @@ public:
     }
 
     /* Stops the profiler if it runs, which may call on_trace once more. */
-    ~Profiler() { takt_profiler_destroy(profiler_); }
+    TAKT_HOST_INLINE ~Profiler() { takt_profiler_destroy(profiler_); }
 
     /* Not copied or moved: the library stores the address. */
     Profiler(const Profiler &) = delete;
     Profiler &operator=(const Profiler &) = delete;
 
     /* True if a profiler was made; otherwise status() has the reason. */
-    explicit operator bool() const noexcept { return profiler_ != nullptr; }
-    takt_status status() const noexcept { return status_; }
+    TAKT_HOST_INLINE explicit operator bool() const noexcept { return profiler_ != nullptr; }
+    TAKT_HOST_INLINE takt_status status() const noexcept { return status_; }
 
-    takt_status start() noexcept { return is_off_ ? TAKT_OK : takt_profiler_start(profiler_); }
-    takt_status step() noexcept { return is_off_ ? TAKT_OK : takt_profiler_step(profiler_); }
-    takt_status stop() noexcept { return is_off_ ? TAKT_OK : takt_profiler_stop(profiler_); }
+    TAKT_HOST_INLINE takt_status start() noexcept { return is_off_ ? TAKT_OK : takt_profiler_start(profiler_); }
+    TAKT_HOST_INLINE takt_status step() noexcept { return is_off_ ? TAKT_OK : takt_profiler_step(profiler_); }
+    TAKT_HOST_INLINE takt_status stop() noexcept { return is_off_ ? TAKT_OK : takt_profiler_stop(profiler_); }
 
     /* Declares the simulated time of one step, in seconds. */
-    takt_status step_time(double seconds) noexcept
+    TAKT_HOST_INLINE takt_status step_time(double seconds) noexcept
     {
         return is_off_ ? TAKT_OK : takt_profiler_step_time(profiler_, seconds);
     }
 
     /* Return the number of the current step, and its action. */
-    uint64_t step_number() const noexcept { return takt_profiler_step_number(profiler_); }
-    takt_action action() const noexcept { return takt_profiler_action(profiler_); }
+    TAKT_HOST_INLINE uint64_t step_number() const noexcept { return takt_profiler_step_number(profiler_); }
+    TAKT_HOST_INLINE takt_action action() const noexcept { return takt_profiler_action(profiler_); }
 
     /* Returns the last saved trace, or an empty object. */
-    Trace trace() const noexcept { return Trace(takt_profiler_trace(profiler_)); }
+    TAKT_HOST_INLINE Trace trace() const noexcept { return Trace(takt_profiler_trace(profiler_)); }
 
-    takt_profiler *get() const noexcept { return profiler_; }
+    TAKT_HOST_INLINE takt_profiler *get() const noexcept { return profiler_; }
 
 private:
-    static void call_on_trace(const takt_trace *trace, void *user)
+    TAKT_HOST_INLINE static void call_on_trace(const takt_trace *trace, void *user)
     {
         static_cast<Profiler *>(user)->on_trace_(trace);
     }
 
-    void create(const takt_profiler_options &options) noexcept
+    TAKT_HOST_INLINE void create(const takt_profiler_options &options) noexcept
     {
         takt_profiler_options mine = options;
         if (on_trace_) {
@@ -508,18 +539,13 @@ private:
  *     TAKT_TIMER("Demo");
  *     TAKT_TIMER("Demo", takt::ScopedTimer::Options().synchronize().color("yellow"));
  *     TAKT_TIMER_BEGIN(timer, "Demo"); ... double ms = TAKT_TIMER_END(timer); */
-#ifndef TAKT_DISABLE
-#define TAKT_TIMER(...)              takt::ScopedTimer TAKT_ID(takt_timer_)(__VA_ARGS__)
-#define TAKT_TIMER_BEGIN(timer, ...) takt::ScopedTimer timer(__VA_ARGS__)
+#define TAKT_TIMER(...)              TAKT_TIMER_BEGIN(TAKT_ID(takt_timer_), __VA_ARGS__)
 #define TAKT_TIMER_END(timer)        ((timer).end())
-#else /* arguments are compiled but never run; sizeof would not accept a lambda */
-#define TAKT_TIMER(...)                                                                            \
-    do {                                                                                           \
-        if (false)                                                                                 \
-            takt::ScopedTimer(__VA_ARGS__).end();                                                  \
-    } while (0)
-#define TAKT_TIMER_BEGIN(timer, ...) TAKT_TIMER(__VA_ARGS__)
-#define TAKT_TIMER_END(timer)        takt_checked(NULL) /* 0 */
+#if TAKT_IS_OFF
+#define TAKT_TIMER_BEGIN(timer, ...)                                                               \
+    takt::detail::NoTimer timer(false ? takt::ScopedTimer(__VA_ARGS__).end() : 0.0)
+#else
+#define TAKT_TIMER_BEGIN(timer, ...) takt::ScopedTimer timer(__VA_ARGS__)
 #endif
 
 #endif

@@ -179,16 +179,26 @@ TAKT_API void takt_timed_print(const takt_timed *result);
 /* ---- Implementation of the macros ----------------------------------------------------------- */
 
 /* Not 0: timers are switched off, see takt_timers_enable(). Atomic. */
-extern TAKT_API uint32_t takt_timers_off_v1;
+extern TAKT_DATA uint32_t takt_timers_off_v1;
 
-static inline bool takt_timers_are_on(void)
+#ifdef __cplusplus
+}
+#endif
+
+TAKT_INLINES_BEGIN
+
+TAKT_INLINE bool takt_timers_are_on(void)
 {
+#ifdef __CUDA_ARCH__
+    return true; /* and the call of takt_timer_begin() then does not link */
+#else
     return __atomic_load_n(&takt_timers_off_v1, __ATOMIC_RELAXED) == 0;
+#endif
 }
 
 /* Returns the timer, or NULL if it does not run. Taking the options by value, and copying them only
  * for the call, lets the compiler build no options at all for an inactive timer. */
-static inline __attribute__((always_inline)) takt_timer *
+TAKT_INLINE takt_timer *
 takt_timer_start(takt_timer *timer, const char *name, takt_timer_options options)
 {
     if (options.inactive)
@@ -197,43 +207,57 @@ takt_timer_start(takt_timer *timer, const char *name, takt_timer_options options
     return takt_timer_begin(timer, name, &all) ? timer : NULL;
 }
 
-static inline __attribute__((always_inline)) double takt_timer_stop(takt_timer *timer)
+TAKT_INLINE double takt_timer_stop(takt_timer *timer)
 {
     return timer ? takt_timer_end(timer) : 0;
 }
 
-#ifdef __cplusplus
-}
-#endif
-
 #define TAKT_ID(prefix)  TAKT_JOIN(prefix, __COUNTER__)
 #define TAKT_SIZE_OF(type) .struct_size = sizeof(type)
 
-#ifndef TAKT_DISABLE
 #ifndef __cplusplus
 
-static inline __attribute__((always_inline)) void takt_timer_leave(takt_timer **timer)
+#if TAKT_IS_OFF /* blocks still run once; nothing is measured */
+#define TAKT_TIMER_GUARD       __attribute__((__unused__))
+#define TAKT_TIMER_IS_ON       0
+#define TAKT_TIMER_STOP(timer) (0 ? takt_timer_stop(timer) : 0.0)
+#define TAKT_TIMED_VARIABLE(variable, result, ...)                                                 \
+    for (bool variable =                                                                           \
+             0 ? takt_timed_next((takt_timed_loop[]){takt_timed_begin(                             \
+                     result, sizeof(takt_timed), &(takt_timed_options){__VA_ARGS__})})             \
+               : true;                                                                             \
+         variable; variable = false)
+#else
+TAKT_INLINE void takt_timer_leave(takt_timer **timer)
 {
     takt_timer_stop(*timer);
 }
+#define TAKT_TIMER_GUARD       __attribute__((__cleanup__(takt_timer_leave), __unused__))
+#define TAKT_TIMER_IS_ON       takt_timers_are_on()
+#define TAKT_TIMER_STOP(timer) takt_timer_stop(timer)
+#define TAKT_TIMED_VARIABLE(variable, result, ...)                                                 \
+    for (__attribute__((__cleanup__(takt_timed_end))) takt_timed_loop variable =                   \
+             takt_timed_begin(result, sizeof(takt_timed), &(takt_timed_options){__VA_ARGS__});     \
+         takt_timed_next(&variable);)
+#endif
 
 /* Times the rest of the block: TAKT_TIMER("Demo"), or with options by name: TAKT_TIMER("Demo",
  * .synchronize = true). While timers are switched off, neither name nor options are evaluated. In
  * C++ the options are takt::ScopedTimer::Options. */
 #define TAKT_TIMER(...)                                                                            \
-    TAKT_TIMER_AS(__attribute__((cleanup(takt_timer_leave), unused)), TAKT_ID(takt_timer_),        \
-                  __VA_ARGS__, TAKT_SIZE_OF(takt_timer_options))
+    TAKT_TIMER_AS(TAKT_TIMER_GUARD, TAKT_ID(takt_timer_), __VA_ARGS__,                             \
+                  TAKT_SIZE_OF(takt_timer_options))
 
 /* A pair, for code that does not nest in the source. TAKT_TIMER_BEGIN declares the variable
  * `timer`. */
 #define TAKT_TIMER_BEGIN(timer, ...)                                                               \
     TAKT_TIMER_AS(, timer, __VA_ARGS__, TAKT_SIZE_OF(takt_timer_options))
-#define TAKT_TIMER_END(timer) takt_timer_stop(timer)
+#define TAKT_TIMER_END(timer) TAKT_TIMER_STOP(timer)
 
 #define TAKT_TIMER_AS(how, variable, name, ...)                                                    \
     takt_timer TAKT_JOIN(variable, _room);                                                         \
     how takt_timer *variable =                                                                     \
-        takt_timers_are_on() ? takt_timer_start(&TAKT_JOIN(variable, _room), name,                 \
+        TAKT_TIMER_IS_ON ? takt_timer_start(&TAKT_JOIN(variable, _room), name,                 \
                                                 (takt_timer_options){__VA_ARGS__})                 \
                              : NULL
 
@@ -243,27 +267,9 @@ static inline __attribute__((always_inline)) void takt_timer_leave(takt_timer **
  *     TAKT_TIMED(&result, .repeat = 100, .warmup = 1) { step(); } */
 #define TAKT_TIMED(...)                                                                            \
     TAKT_TIMED_VARIABLE(TAKT_ID(takt_timed_), __VA_ARGS__, TAKT_SIZE_OF(takt_timed_options))
-#define TAKT_TIMED_VARIABLE(variable, result, ...)                                                 \
-    for (__attribute__((cleanup(takt_timed_end))) takt_timed_loop variable =                       \
-             takt_timed_begin(result, sizeof(takt_timed), &(takt_timed_options){__VA_ARGS__});     \
-         takt_timed_next(&variable);)
 #endif
 
-#else /* TAKT_DISABLE: blocks still run once; nothing is measured */
-#ifndef __cplusplus
-#define TAKT_TIMER(...) TAKT_TIMER_CHECKED(__VA_ARGS__, TAKT_SIZE_OF(takt_timer_options))
-#define TAKT_TIMER_CHECKED(name, ...)                                                              \
-    ((void)sizeof(takt_checked(name)), (void)sizeof((takt_timer_options){__VA_ARGS__}))
-#define TAKT_TIMER_BEGIN(timer, ...)                                                               \
-    TAKT_TIMER_CHECKED(__VA_ARGS__, TAKT_SIZE_OF(takt_timer_options))
-#define TAKT_TIMER_END(timer) takt_checked(NULL) /* 0 */
-#define TAKT_TIMED(...)                                                                            \
-    TAKT_TIMED_ONCE(TAKT_ID(takt_timed_), __VA_ARGS__, TAKT_SIZE_OF(takt_timed_options))
-#define TAKT_TIMED_ONCE(variable, result, ...)                                                     \
-    for (takt_timed *variable = (result);                                                          \
-         variable && sizeof((takt_timed_options){__VA_ARGS__}); variable = NULL)
-#endif
-#endif
+TAKT_INLINES_END
 
 /* C++ has takt::timed(). */
 #ifdef __cplusplus

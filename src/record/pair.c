@@ -130,7 +130,7 @@ static bool begin_name_fast(takt_thread_v1 *thread, const char *name)
     uint32_t id = tkt_name_at(thread->log, name, TAKT_SITE_SCOPE);
     if (!id)
         id = tkt_name_recent(thread->log, name, TAKT_SITE_SCOPE);
-    bool is_open = id && tkt_push_inside(thread, id << 8, TKT_FRAME_PAIR);
+    bool is_open = id && tkt_push_inside(thread, id << 8, flag);
     takt_leave(thread);
     return is_open;
 }
@@ -174,8 +174,31 @@ void takt_begin(const char *name)
 {
     if (!takt_is_on(TAKT_NORMAL_BIT))
         skip_begin();
-    else if (!begin_name_fast(&takt_thread_hot_v1, name))
+    else if (!begin_name_fast(&takt_thread_hot_v1, name, TKT_FRAME_PAIR))
         begin_name_slow(name, TKT_CALLER);
+}
+
+/* What a fast path has just opened. */
+static takt_open innermost(const takt_thread_v1 *thread)
+{
+    takt_frame *frame = thread->top - 1;
+    return (takt_open){frame, frame->start};
+}
+
+takt_open takt_scope_named_v1(const char *name)
+{
+    if (takt_is_on(TAKT_NORMAL_BIT) && begin_name_fast(&takt_thread_hot_v1, name, 0))
+        return innermost(&takt_thread_hot_v1);
+    return tkt_scope_open_named(name, TKT_CALLER);
+}
+
+takt_open takt_scope_made_v1(takt_name name)
+{
+    if (!takt_is_on(TAKT_NORMAL_BIT))
+        return takt_not_opened();
+    if (name.id && tkt_push(&takt_thread_hot_v1, name.id << 8, 0))
+        return innermost(&takt_thread_hot_v1);
+    return tkt_scope_open_made(name.id, TKT_CALLER);
 }
 
 static TKT_APART void begin_made_slow(uint32_t site, const void *caller)

@@ -264,6 +264,19 @@ takt_open tkt_scope_open_named(const char *name, const void *caller)
     return open;
 }
 
+takt_open tkt_scope_open_made(uint32_t site, const void *caller)
+{
+    if (!site)
+        return tkt_scope_open_named(NULL, caller);
+    takt_open open = {NULL, 0};
+    tkt_thread_log *log = tkt_log_enter();
+    if (!log)
+        return open;
+    open = open_of(log, tkt_scope_push(log, site, 0, caller));
+    tkt_log_leave(log);
+    return open;
+}
+
 /* ---- Phases ---------------------------------------------------------------------------------- */
 
 static TKT_APART void phase_slow(takt_site *site, const void *caller)

@@ -24,6 +24,7 @@ uint64_t tkt_scope_end_phase(void);
 /* Opens a scope with a run-time name; its frame is NULL when nothing records. `caller` is the
  * return address into the program, see tkt_stack_here(). */
 takt_open tkt_scope_open_named(const char *name, const void *caller);
+takt_open tkt_scope_open_made(uint32_t site, const void *caller);
 
 /* ======== Calls into CUDA ======== */
 

@@ -209,6 +209,14 @@ void takt_span_end(takt_span span)
     tkt_log_leave(log);
 }
 
+void takt_frame_next_v1(takt_frame_begin *begin, const char *name)
+{
+    uint64_t now = takt_is_on(TAKT_NORMAL_BIT) ? takt_now_ns() : 0;
+    uint64_t was = __atomic_exchange_n(&begin->ns, now, __ATOMIC_RELAXED);
+    if (was != 0 && now != 0)
+        takt_span_at(takt_track_named(name), name, was, now);
+}
+
 void takt_span_at(takt_track track, const char *name, uint64_t begin_ns, uint64_t end_ns)
 {
     tkt_thread_log *log = takt_is_on(TAKT_NORMAL_BIT) ? tkt_log_enter() : NULL;

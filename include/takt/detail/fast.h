@@ -6,6 +6,8 @@
 
 #include <takt/detail/layout.h>
 
+#ifndef __CUDA_ARCH__
+
 #define TAKT_LIKELY(x)   __builtin_expect(!!(x), 1)
 #define TAKT_UNLIKELY(x) __builtin_expect(!!(x), 0)
 
@@ -14,13 +16,13 @@
 #define TAKT_USE_FLAGS
 #endif
 
+TAKT_INLINES_BEGIN
+
 /* Reads the clock, in ticks. If the processor has no invariant counter, the library keeps all fast
  * paths shut and reads CLOCK_MONOTONIC instead. */
-static inline __attribute__((always_inline)) uint64_t takt_ticks(void)
+TAKT_INLINE uint64_t takt_ticks(void)
 {
-#if defined(__CUDA_ARCH__)
-    return 0;
-#elif defined(__x86_64__)
+#if defined(__x86_64__)
     return __builtin_ia32_rdtsc();
 #else
     uint64_t ticks;
@@ -31,11 +33,11 @@ static inline __attribute__((always_inline)) uint64_t takt_ticks(void)
 
 /* Stores the ticks since *start. Returns false if they exceed the 32 bits of a record; *ticks is
  * then not valid. */
-static inline __attribute__((always_inline)) bool takt_ticks_since(const uint64_t *start,
+TAKT_INLINE bool takt_ticks_since(const uint64_t *start,
                                                                    uint64_t *ticks)
 {
 #ifdef TAKT_USE_FLAGS
-    typedef uint32_t __attribute__((may_alias)) half;
+    typedef uint32_t __attribute__((__may_alias__)) half;
     const half *from = TAKT_CAST(const half *, TAKT_CAST(const void *, start));
     bool is_more;
     __asm__ volatile("rdtsc\n\tsubl %2, %%eax\n\tsbbl %3, %%edx"
@@ -50,34 +52,34 @@ static inline __attribute__((always_inline)) bool takt_ticks_since(const uint64_
 #endif
 }
 
-static inline __attribute__((always_inline)) bool takt_is_on(uint64_t bits)
+TAKT_INLINE bool takt_is_on(uint64_t bits)
 {
     return (__atomic_load_n(&takt_switch_hot_v1.mask, __ATOMIC_RELAXED) & bits) != 0;
 }
 
 /* Marks the thread as busy until takt_leave(). Meanwhile a signal handler records nothing, so it
  * never sees half an event, or a clock reading that is not stored yet. */
-static inline __attribute__((always_inline)) void takt_enter(takt_thread_v1 *thread)
+TAKT_INLINE void takt_enter(takt_thread_v1 *thread)
 {
     thread->busy = TAKT_BUSY | 1;
     __atomic_signal_fence(__ATOMIC_SEQ_CST);
 }
 
-static inline __attribute__((always_inline)) void takt_leave(takt_thread_v1 *thread)
+TAKT_INLINE void takt_leave(takt_thread_v1 *thread)
 {
     __atomic_signal_fence(__ATOMIC_SEQ_CST);
     thread->busy = 0;
 }
 
 /* True if this thread has an open scope. */
-static inline __attribute__((always_inline)) bool takt_has_open(void)
+TAKT_INLINE bool takt_has_open(void)
 {
     return takt_thread_hot_v1.top[-1].tag != TAKT_NO_SCOPE;
 }
 
 /* Returns the tag for a record of `site` in `frame`. If TAKT_SLOW is set in it, the library
  * decides. */
-static inline __attribute__((always_inline)) uint32_t
+TAKT_INLINE uint32_t
 takt_tag(const takt_site *site, const takt_frame *frame, uint64_t busy)
 {
     uint32_t tag = __atomic_load_n(&site->tag, __ATOMIC_RELAXED) | frame->depth;
@@ -87,7 +89,7 @@ takt_tag(const takt_site *site, const takt_frame *frame, uint64_t busy)
 
 /* Opens a scope. The returned frame is NULL if the scope is not recorded. Release stores publish
  * frames to the thread that seals, see src/record/log.h. */
-static inline __attribute__((always_inline)) takt_open takt_scope_open(takt_site *site,
+TAKT_INLINE takt_open takt_scope_open(takt_site *site,
                                                                        uint64_t bits)
 {
     takt_open open = {NULL, 0};
@@ -111,9 +113,15 @@ static inline __attribute__((always_inline)) takt_open takt_scope_open(takt_site
     return open;
 }
 
+/* The same, of a category and level of its own. */
+TAKT_INLINE takt_open takt_scope_open_in(takt_site *site)
+{
+    return takt_scope_open(site, __atomic_load_n(&site->bits, __ATOMIC_RELAXED));
+}
+
 /* Closes the scope and writes its record. Unusual cases go to the library: an open phase, crossed
  * scopes, a full chunk, a span of 2^32 ticks or more. */
-static inline __attribute__((always_inline)) void takt_scope_close(takt_open open)
+TAKT_INLINE void takt_scope_close(takt_open open)
 {
     takt_frame *frame = open.frame;
     if (!frame)
@@ -128,7 +136,7 @@ static inline __attribute__((always_inline)) void takt_scope_close(takt_open ope
             record->start = open.start;
             record->ticks = TAKT_CAST(uint32_t, ticks);
             __atomic_signal_fence(__ATOMIC_RELEASE); /* a tag marks a complete record */
-            record->tag = tag;
+            __atomic_store_n(&record->tag, tag, __ATOMIC_RELAXED); /* not merged with `ticks` */
             __atomic_store_n(&thread->cursor, record + 1, __ATOMIC_RELEASE);
             __atomic_store_n(&thread->top, frame, __ATOMIC_RELEASE);
             takt_leave(thread);
@@ -141,7 +149,7 @@ static inline __attribute__((always_inline)) void takt_scope_close(takt_open ope
 }
 
 /* If a phase is open, ends it and begins the next one with one clock read and one record. */
-static inline __attribute__((always_inline)) void takt_phase_next(takt_site *site, uint64_t bits)
+TAKT_INLINE void takt_phase_next(takt_site *site, uint64_t bits)
 {
     if (!takt_is_on(bits))
         return;
@@ -158,7 +166,7 @@ static inline __attribute__((always_inline)) void takt_phase_next(takt_site *sit
             record->start = start;
             record->ticks = TAKT_CAST(uint32_t, ticks);
             __atomic_signal_fence(__ATOMIC_RELEASE);
-            record->tag = ended;
+            __atomic_store_n(&record->tag, ended, __ATOMIC_RELAXED);
             __atomic_store_n(&thread->cursor, record + 1, __ATOMIC_RELEASE);
             __atomic_store_n(&frame->tag, tag, __ATOMIC_RELEASE);
             __atomic_store_n(&frame->start, start + ticks, __ATOMIC_RELEASE);
@@ -172,21 +180,23 @@ static inline __attribute__((always_inline)) void takt_phase_next(takt_site *sit
 
 #ifdef __cplusplus
 /* Closes its scope at the end of the block. */
-struct takt_scope_guard {
+struct TAKT_HIDDEN_TYPE takt_scope_guard {
     takt_open open;
-    explicit takt_scope_guard(takt_open opened) : open(opened) {}
+    TAKT_INLINE explicit takt_scope_guard(takt_open opened) : open(opened) {}
     takt_scope_guard(const takt_scope_guard &) = delete;
     takt_scope_guard &operator=(const takt_scope_guard &) = delete;
-    ~takt_scope_guard() { takt_scope_close(open); }
+    TAKT_INLINE ~takt_scope_guard() { takt_scope_close(open); }
 };
 #define TAKT_SCOPE_GUARD(variable, opened) takt_scope_guard variable(opened)
 #else
-static inline __attribute__((always_inline)) void takt_scope_leave(takt_open *open)
+TAKT_INLINE void takt_scope_leave(takt_open *open)
 {
     takt_scope_close(*open);
 }
 #define TAKT_SCOPE_GUARD(variable, opened)                                                         \
-    __attribute__((cleanup(takt_scope_leave), unused)) takt_open variable = (opened)
+    __attribute__((__cleanup__(takt_scope_leave), __unused__)) takt_open variable = (opened)
 #endif
 
+TAKT_INLINES_END
+#endif
 #endif

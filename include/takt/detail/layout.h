@@ -31,7 +31,7 @@ typedef enum takt_site_kind {
  * marks them so that dlclose() unloads none of these libraries. A type that is hidden keeps them in
  * their own library. */
 #ifdef __cplusplus
-#define TAKT_HIDDEN_TYPE __attribute__((visibility("hidden")))
+#define TAKT_HIDDEN_TYPE __attribute__((__visibility__("hidden")))
 #else
 #define TAKT_HIDDEN_TYPE
 #endif
@@ -74,6 +74,11 @@ typedef struct takt_frame {
 #define TAKT_FRAME_PHASE 0x40000000u
 #define TAKT_NO_SCOPE    TAKT_FRAME_PHASE /* tag of the guard below the first frame */
 
+/* The current frame of a TAKT_FRAME. */
+typedef struct TAKT_HIDDEN_TYPE takt_frame_begin {
+    uint64_t ns; /* atomic; 0: not recorded */
+} takt_frame_begin;
+
 /* State that a block keeps of its scope. */
 typedef struct takt_open {
     takt_frame *frame; /* NULL: not recorded */
@@ -108,14 +113,17 @@ _Static_assert(sizeof(takt_thread_v1) <= 64, "thread-local storage must fit the 
 _Static_assert(sizeof(takt_site) == 64, "the site is an ABI");
 #endif
 
-extern TAKT_API __thread takt_thread_v1 takt_thread_hot_v1
-    __attribute__((tls_model("initial-exec")));
-extern TAKT_API takt_switch_v1 takt_switch_hot_v1;
+extern TAKT_DATA __thread takt_thread_v1 takt_thread_hot_v1
+    __attribute__((__tls_model__("initial-exec")));
+extern TAKT_DATA takt_switch_v1 takt_switch_hot_v1;
 
-/* Called by the macros, not by programs. */
-TAKT_API takt_open takt_scope_begin_v1(takt_site *site);
-TAKT_API void takt_scope_end_v1(takt_frame *frame, uint64_t start);
-TAKT_API void takt_scope_end_inside_v1(takt_frame *frame, uint64_t start); /* after takt_enter() */
+/* Called by the macros, not by programs. Cold: most scopes never come there. */
+#define TAKT_COLD __attribute__((__cold__))
+TAKT_API TAKT_COLD takt_open takt_scope_begin_v1(takt_site *site);
+TAKT_API TAKT_COLD void takt_scope_end_v1(takt_frame *frame, uint64_t start);
+TAKT_API TAKT_COLD void takt_scope_end_inside_v1(takt_frame *frame,
+                                                 uint64_t start); /* after takt_enter() */
+TAKT_API void takt_frame_next_v1(takt_frame_begin *begin, const char *name);
 TAKT_API void takt_begin_v1(takt_site *site);
 TAKT_API void takt_end_v1(takt_site *site);
 TAKT_API void takt_phase_v1(takt_site *site);

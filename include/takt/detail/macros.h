@@ -13,96 +13,121 @@
 /* The mask bit of (default category, level). A site of another category gets its bit at its first
  * hit. */
 #define TAKT_DEFAULT_BIT(level) (UINT64_C(1) << ((level)-1))
+#define TAKT_NORMAL_BIT         TAKT_DEFAULT_BIT(TAKT_LEVEL_NORMAL)
+#define TAKT_COMMA              ,
 
-#define TAKT_SITE_AS(kind, level, category, name, device, filter)                                  \
-    {                                                                                              \
-        TAKT_SLOW, TAKT_CAST(uint8_t, kind), TAKT_CAST(uint8_t, level), 0, ~UINT64_C(0),           \
-            (name), /* a literal; for names made at run time use takt_begin() and the like */      \
-            (category), __FILE__, TAKT_FUNCTION_NAME, (device), __LINE__, (filter)                 \
-    }
-#define TAKT_STATIC_SITE(variable, instead, kind, level, category, name, device, filter)           \
-    TAKT_REQUIRE_NAME(name, instead)                                                               \
-    TAKT_REQUIRE_REST(category, level, device, filter)                                             \
-    TAKT_CONSTINIT static takt_site variable =                                                     \
-        TAKT_SITE_AS(kind, level, category, name, device, filter)
+#ifdef __cplusplus
+extern "C" {
+#endif
+/* For guards whose names are made at run time: frame NULL while nothing records. */
+TAKT_API takt_open takt_scope_named_v1(const char *name);
+TAKT_API takt_open takt_scope_made_v1(takt_name name);
+#ifdef __cplusplus
+}
+#endif
 
-/* The scope of a block, with default category and level; and with a given category and level. */
-#define TAKT_BLOCK(kind, name, device, filter)                                                     \
-    TAKT_BLOCK_COUNTED(__COUNTER__, kind, name, device, filter)
-#define TAKT_BLOCK_COUNTED(id, kind, name, device, filter)                                         \
-    TAKT_SCOPE_AS(id, TAKT_NORMAL_BIT, kind, TAKT_LEVEL_NORMAL, NULL, name, device, filter)
-#define TAKT_BLOCK_IN(category, level, name)                                                       \
-    TAKT_BLOCK_IN_COUNTED(__COUNTER__, category, level, name)
-#define TAKT_BLOCK_IN_COUNTED(id, category, level, name)                                           \
-    TAKT_SCOPE_AS(id, __atomic_load_n(&TAKT_JOIN(takt_site_, id).bits, __ATOMIC_RELAXED),          \
-                  TAKT_SITE_SCOPE, level, category, name, NULL, 0)
-#define TAKT_SCOPE_AS(id, bits, kind, level, category, name, device, filter)                       \
-    TAKT_STATIC_SITE(TAKT_JOIN(takt_site_, id), TAKT_INSTEAD_SCOPE, kind, level, category, name,   \
-                     device, filter);                                                              \
-    TAKT_SCOPE_GUARD(TAKT_JOIN(takt_scope_, id), takt_scope_open(&TAKT_JOIN(takt_site_, id), bits))
+/* ---- On and off ------------------------------------------------------------------------------ */
 
-#define TAKT_SITE_HERE(instead, kind, name)                                                        \
-    TAKT_STATIC_SITE(takt_site_here, instead, kind, TAKT_LEVEL_NORMAL, NULL, name, NULL, 0)
+/* Off, the code is the same, in branches that are never taken: so it is checked as ever, and
+ * compilers remove it at every level. Guards are of a type of their own, since other files of the
+ * program may have them on. */
+TAKT_INLINES_BEGIN
 
-#define TAKT_SITE_DO(call, bits, kind, instead, name, ...)                                         \
-    do {                                                                                           \
-        TAKT_SITE_HERE(instead, kind, name);                                                       \
-        if (TAKT_UNLIKELY(takt_is_on(bits)))                                                       \
-            call(&takt_site_here __VA_ARGS__);                                                     \
-    } while (0)
-
-#define TAKT_NORMAL_BIT TAKT_DEFAULT_BIT(TAKT_LEVEL_NORMAL)
-#define TAKT_COMMA      ,
-
-/* The current frame of a TAKT_FRAME. */
-typedef struct TAKT_HIDDEN_TYPE takt_frame_begin {
-    uint64_t ns; /* atomic; 0: not recorded */
-} takt_frame_begin;
-
-/* Ends the current frame of TAKT_FRAME and begins the next one. */
-static inline void takt_frame_next(takt_frame_begin *begin, const char *name)
+TAKT_INLINE takt_open takt_not_opened(void)
 {
-    uint64_t now = takt_is_on(TAKT_NORMAL_BIT) ? takt_now_ns() : 0;
-    uint64_t was = __atomic_exchange_n(&begin->ns, now, __ATOMIC_RELAXED);
-    if (was != 0 && now != 0)
-        takt_span_at(takt_track_named(name), name, was, now);
+    takt_open none = {NULL, 0};
+    return none;
 }
 
-#define TAKT_DO_OPEN(scope, name) TAKT_DO_OPEN_COUNTED(__COUNTER__, scope, name)
-#define TAKT_DO_OPEN_COUNTED(id, scope, name)                                                      \
-    TAKT_STATIC_SITE(TAKT_JOIN(takt_site_, id), TAKT_INSTEAD_SCOPE, TAKT_SITE_SCOPE,               \
-                     TAKT_LEVEL_NORMAL, NULL, name, NULL, 0);                                      \
-    const takt_open scope = takt_scope_open(&TAKT_JOIN(takt_site_, id), TAKT_NORMAL_BIT)
-#define TAKT_DO_CLOSE(scope) takt_scope_close(scope)
+#if TAKT_IS_OFF
+
+#define TAKT_WHEN(bits)         0
+#define TAKT_MAY_END            0
+#define TAKT_IS_RUNNING(frame)  0
+#define TAKT_OPENED(site, bits) ((void)(0 ? takt_scope_begin_v1(site).start : 0), takt_not_opened())
+#define TAKT_OPENED_IN(site)    TAKT_OPENED(site, 0)
+#define TAKT_CLOSED(opened)     (0 ? takt_scope_end_v1((opened).frame, (opened).start) : (void)0)
+#define TAKT_PHASED(site)       (0 ? takt_phase_v1(site) : (void)0)
+#ifdef __cplusplus
+struct TAKT_HIDDEN_TYPE takt_no_guard {
+    TAKT_INLINE explicit takt_no_guard(takt_open) {}
+    takt_no_guard(const takt_no_guard &) = delete;
+    takt_no_guard &operator=(const takt_no_guard &) = delete;
+    TAKT_INLINE ~takt_no_guard() {}
+};
+#define TAKT_GUARD(variable, opened) takt_no_guard variable(opened)
+#else
+#define TAKT_GUARD(variable, opened) __attribute__((__unused__)) takt_open variable = (opened)
+#endif
+
+#else
+
+#define TAKT_WHEN(bits)              TAKT_UNLIKELY(takt_is_on(bits))
+#define TAKT_MAY_END                 takt_has_open()
+#define TAKT_IS_RUNNING(frame)       (__atomic_load_n(&(frame).ns, __ATOMIC_RELAXED) != 0)
+#define TAKT_OPENED(site, bits)      takt_scope_open(site, bits)
+#define TAKT_OPENED_IN(site)         takt_scope_open_in(site)
+#define TAKT_CLOSED(opened)          takt_scope_close(opened)
+#define TAKT_PHASED(site)            takt_phase_next(site, TAKT_NORMAL_BIT)
+#define TAKT_GUARD(variable, opened) TAKT_SCOPE_GUARD(variable, opened)
+
+#endif
+
+/* ---- Blocks ---------------------------------------------------------------------------------- */
+
+#define TAKT_BLOCK(kind, name, device, filter)                                                     \
+    TAKT_GUARD(TAKT_JOIN(takt_scope_, __COUNTER__),                                                \
+               TAKT_OPENED(TAKT_SITE(takt_scope_at_, TAKT_INSTEAD_SCOPE, kind, TAKT_LEVEL_NORMAL, NULL,     \
+                                     name, device, filter),                                        \
+                           TAKT_NORMAL_BIT))
+#define TAKT_BLOCK_IN(category, level, name)                                                       \
+    TAKT_GUARD(TAKT_JOIN(takt_scope_, __COUNTER__),                                                \
+               TAKT_OPENED_IN(TAKT_SITE(takt_scope_in_at_, TAKT_INSTEAD_SCOPE, TAKT_SITE_SCOPE,    \
+                                        level, category, name, NULL, 0)))
+
+#define TAKT_DO_OPEN(scope, name)                                                                  \
+    const takt_open scope = TAKT_OPENED(                                                           \
+        TAKT_SITE_HERE(takt_open_at_, TAKT_INSTEAD_SCOPE, TAKT_SITE_SCOPE, name), TAKT_NORMAL_BIT)
+#define TAKT_DO_CLOSE(scope) TAKT_CLOSED(scope)
+
+/* ---- Events ---------------------------------------------------------------------------------- */
+
+#define TAKT_SITE_DO(call, bits, place, kind, instead, name, ...)                                  \
+    do {                                                                                           \
+        if (TAKT_WHEN(bits))                                                                       \
+            call(TAKT_SITE_HERE(place, instead, kind, name) __VA_ARGS__);                          \
+    } while (0)
 
 #define TAKT_DO_BEGIN(name)                                                                        \
-    TAKT_SITE_DO(takt_begin_v1, TAKT_NORMAL_BIT, TAKT_SITE_SCOPE, TAKT_INSTEAD_SCOPE, name, )
+    TAKT_SITE_DO(takt_begin_v1, TAKT_NORMAL_BIT, takt_begin_at_, TAKT_SITE_SCOPE, TAKT_INSTEAD_SCOPE, name, )
 #define TAKT_DO_END(name)                                                                          \
     do {                                                                                           \
-        TAKT_SITE_HERE(TAKT_INSTEAD_END, TAKT_SITE_SCOPE, name);                                   \
-        if (TAKT_UNLIKELY(takt_is_on(TAKT_NORMAL_BIT) || takt_has_open()))                         \
-            takt_end_v1(&takt_site_here);                                                          \
+        if (TAKT_WHEN(TAKT_NORMAL_BIT) || TAKT_MAY_END)                                            \
+            takt_end_v1(TAKT_SITE_HERE(takt_end_at_, TAKT_INSTEAD_END, TAKT_SITE_SCOPE, name));             \
     } while (0)
 #define TAKT_DO_PHASE(name)                                                                        \
-    do {                                                                                           \
-        TAKT_SITE_HERE(TAKT_INSTEAD_PHASE, TAKT_SITE_PHASE, name);                                 \
-        takt_phase_next(&takt_site_here, TAKT_NORMAL_BIT);                                         \
-    } while (0)
+    TAKT_PHASED(TAKT_SITE_HERE(takt_phase_at_, TAKT_INSTEAD_PHASE, TAKT_SITE_PHASE, name))
 #define TAKT_DO_MARK(name)                                                                         \
-    TAKT_SITE_DO(takt_mark_v1, TAKT_NORMAL_BIT, TAKT_SITE_MARK, TAKT_INSTEAD_MARK, name, )
+    TAKT_SITE_DO(takt_mark_v1, TAKT_NORMAL_BIT, takt_mark_at_, TAKT_SITE_MARK, TAKT_INSTEAD_MARK, name, )
 #define TAKT_DO_COUNTER(name, value)                                                               \
-    TAKT_SITE_DO(takt_counter_v1, TAKT_NORMAL_BIT, TAKT_SITE_COUNTER, TAKT_INSTEAD_COUNTER, name,  \
-                 TAKT_COMMA TAKT_CAST(double, value))
-#define TAKT_DO_FRAME(name)                                                                        \
-    do {                                                                                           \
-        TAKT_CONSTINIT static takt_frame_begin takt_frame_here = {0};                              \
-        TAKT_REQUIRE_NAME(name, TAKT_INSTEAD_FRAME)                                                \
-        takt_frame_next(&takt_frame_here, name);                                                   \
-    } while (0)
+    TAKT_SITE_DO(takt_counter_v1, TAKT_NORMAL_BIT, takt_counter_at_, TAKT_SITE_COUNTER,                     \
+                 TAKT_INSTEAD_COUNTER, name, TAKT_COMMA value)
 #define TAKT_DO_WORK(flops, bytes)                                                                 \
     do {                                                                                           \
-        if (TAKT_UNLIKELY(takt_is_on(TAKT_NORMAL_BIT | TAKT_WORK_BIT)))                            \
+        if (TAKT_WHEN(TAKT_NORMAL_BIT | TAKT_WORK_BIT))                                            \
             takt_work(TAKT_CAST(double, flops), TAKT_CAST(double, bytes));                         \
     } while (0)
+
+/* ---- Frames ---------------------------------------------------------------------------------- */
+
+#define TAKT_DO_FRAME(name)                                                                        \
+    do {                                                                                           \
+        TAKT_REQUIRE_NAME(name, TAKT_INSTEAD_FRAME)                                                \
+        TAKT_CONSTINIT static takt_frame_begin TAKT_JOIN(takt_frame_at_, __LINE__) = {0};          \
+        if (TAKT_WHEN(TAKT_NORMAL_BIT) || TAKT_IS_RUNNING(TAKT_JOIN(takt_frame_at_, __LINE__)))    \
+            takt_frame_next_v1(&TAKT_JOIN(takt_frame_at_, __LINE__), name);                        \
+    } while (0)
+
+TAKT_INLINES_END
 
 #endif

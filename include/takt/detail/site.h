@@ -4,7 +4,7 @@
 #ifndef TAKT_DETAIL_SITE_H
 #define TAKT_DETAIL_SITE_H
 
-#include <takt/base.h>
+#include <takt/detail/layout.h>
 
 /* The name of the current function. In C++ this is a signature; the library keeps only the name in
  * it. */
@@ -23,10 +23,12 @@
  * text that the compiler knows but that does not stay in memory, such as a const array on the
  * stack. */
 #ifdef __cplusplus
-constexpr char takt_first_letter(const char *text)
+TAKT_INLINES_BEGIN
+TAKT_INLINE constexpr char takt_first_letter(const char *text)
 {
     return text ? *text : '\0';
 }
+TAKT_INLINES_END
 #define TAKT_IS_KNOWN(text)         __builtin_constant_p(takt_first_letter(text))
 #define TAKT_REQUIRE(what, message) static_assert(what, message);
 #if defined(__NVCC__) || defined(__EDG__) /* __func__ in templates is no constant there */
@@ -34,7 +36,7 @@ constexpr char takt_first_letter(const char *text)
 #elif __cpp_constinit >= 201907L
 #define TAKT_CONSTINIT constinit
 #elif defined(__clang__)
-#define TAKT_CONSTINIT __attribute__((require_constant_initialization))
+#define TAKT_CONSTINIT __attribute__((__require_constant_initialization__))
 #elif __GNUC__ >= 10
 #define TAKT_CONSTINIT __constinit
 #else
@@ -49,9 +51,41 @@ constexpr char takt_first_letter(const char *text)
                  instead)
 #define TAKT_REQUIRE_REST(category, level, device, filter)                                         \
     TAKT_REQUIRE(TAKT_IS_KNOWN(category) && TAKT_IS_KNOWN(device) &&                               \
-                     __builtin_constant_p(TAKT_CAST(uint8_t, level)) &&                            \
+                     (level) >= 1 && (level) <= 255 &&                                             \
                      __builtin_constant_p(TAKT_CAST(uint32_t, filter)),                            \
-                 "Takt: category, level, device and filter must be constants")
+                 "Takt: category, level (1 to 255), device and filter must be constants")
+
+/* A call site, as an expression. Compilers share the statics of inline functions and templates
+ * between files by their names. So the name follows from the place alone, a macro and its line; each
+ * is in a block of its own, since compilers number those of the same name by their order, which
+ * differs between files that leave some out, and between compilers. */
+#define TAKT_SITE(place, instead, kind, level, category, name, device, filter)                     \
+    TAKT_SITE_NAMED(TAKT_JOIN(place, __LINE__), instead, kind, level, category, name, device,      \
+                    filter)
+#define TAKT_SITE_NAMED(variable, instead, kind, level, category, name, device, filter)            \
+    (__extension__({                                                                               \
+        TAKT_REQUIRE_NAME(name, instead)                                                           \
+        TAKT_REQUIRE_REST(category, level, device, filter)                                         \
+        TAKT_CONSTINIT static takt_site variable =                                                 \
+            TAKT_SITE_AS(kind, level, category, name, device, filter);                             \
+        &variable;                                                                                 \
+    }))
+#define TAKT_SITE_AS(kind, level, category, name, device, filter)                                  \
+    {                                                                                              \
+        TAKT_SLOW, TAKT_CAST(uint8_t, kind), TAKT_LEVEL_OF(level), 0, ~UINT64_C(0),                \
+            (name), /* a literal; for names made at run time use takt_begin() and the like */      \
+            (category), __FILE__, TAKT_FUNCTION_NAME, (device), __LINE__, (filter)                 \
+    }
+#ifdef __cplusplus
+#define TAKT_LEVEL_OF(level) TAKT_CAST(uint8_t, level)
+#else /* an array of -1 bytes is refused */
+#define TAKT_LEVEL_OF(level)                                                                       \
+    ((uint8_t)((level) * sizeof(char[(level) >= 1 && (level) <= 255 ? 1 : -1])))
+#endif
+
+/* With the default level and category. */
+#define TAKT_SITE_HERE(place, instead, kind, name)                                                 \
+    TAKT_SITE(place, instead, kind, TAKT_LEVEL_NORMAL, NULL, name, NULL, 0)
 
 #define TAKT_INSTEAD_SCOPE                                                                         \
     "For names made at run time use takt::Scope, or takt_begin() and takt_end()"
