@@ -48,8 +48,11 @@
 #define TAKT_INLINE TAKT_HOST_INLINE TAKT_HOST_DEVICE
 #define TAKT_INLINES_BEGIN                                                                         \
     extern "C++" {                                                                                 \
-    inline namespace TAKT_INLINES_OF(TAKT_VERSION_MAJOR, TAKT_VERSION_MINOR) {
-#define TAKT_INLINES_END }}
+    inline namespace TAKT_INLINES_OF(TAKT_VERSION_MAJOR, TAKT_VERSION_MINOR)                       \
+    {
+#define TAKT_INLINES_END                                                                           \
+    }                                                                                              \
+    }
 #else
 #define TAKT_INLINE static inline __attribute__((__always_inline__, __no_instrument_function__))
 #define TAKT_INLINES_BEGIN
@@ -97,7 +100,7 @@ TAKT_API const char *takt_status_text(takt_status status);
  * TAKT_VERSION, the version of the headers: if strcmp() finds a difference, the program was
  * compiled for another release. Any thread. */
 TAKT_API const char *takt_version(void);
-#define TAKT_VERSION TAKT_DOTTED(TAKT_VERSION_MAJOR, TAKT_VERSION_MINOR, TAKT_VERSION_PATCH)
+#define TAKT_VERSION                      TAKT_DOTTED(TAKT_VERSION_MAJOR, TAKT_VERSION_MINOR, TAKT_VERSION_PATCH)
 #define TAKT_DOTTED(major, minor, patch)  TAKT_DOTTED_(major, minor, patch)
 #define TAKT_DOTTED_(major, minor, patch) #major "." #minor "." #patch
 
@@ -124,9 +127,9 @@ TAKT_API void takt_options_init(void *options, size_t size);
  * and may pass NULL instead. Functions write it on failure only. Frozen. */
 typedef struct takt_error {
     takt_status status;
-    uint32_t    line;         /* 1-based; 0 if the failure has no place in a text */
-    uint32_t    column;       /* 1-based, in characters */
-    char        message[240]; /* one line without a newline: "profile.yaml:3:5: unknown key ..." */
+    uint32_t line;     /* 1-based; 0 if the failure has no place in a text */
+    uint32_t column;   /* 1-based, in characters */
+    char message[240]; /* one line without a newline: "profile.yaml:3:5: unknown key ..." */
 } takt_error;
 
 /* The host's memory functions. `resize` works like realloc(): a NULL pointer allocates; size 0

@@ -37,8 +37,8 @@ extern "C" {
 #define TAKT_FUNCTION()  TAKT_SCOPE(TAKT_FUNCTION_NAME)
 
 /* Begins a phase of the enclosing scope. The phase ends when the next phase begins, when the scope
- * ends, or when the step ends (takt_profiler_step). If the scope itself is not recorded, as when the
- * recording began inside it, its end does not end the phase. Then the phase goes on, with what
+ * ends, or when the step ends (takt_profiler_step). If the scope itself is not recorded, as when
+ * the recording began inside it, its end does not end the phase. Then the phase goes on, with what
  * follows inside it, until the thread's next phase outside of scopes, the thread's next step, or
  * until it has left the scopes that later end in this phase. */
 #define TAKT_PHASE(name) TAKT_DO_PHASE(name)
@@ -59,8 +59,8 @@ extern "C" {
 
 /* A scope that begins and ends in different blocks of one thread. Both macros take the same name.
  * Takt ignores an end without a begin, counts it, and logs where it is. It does not count the first
- * one of a place while no scope is open that began in the recording: its begin may have come before.
- * An end also closes all scopes that were left open inside its own. */
+ * one of a place while no scope is open that began in the recording: its begin may have come
+ * before. An end also closes all scopes that were left open inside its own. */
 #define TAKT_BEGIN(name) TAKT_DO_BEGIN(name)
 #define TAKT_END(name)   TAKT_DO_END(name)
 

@@ -30,20 +30,24 @@
 /* The classes contain structs that grow with releases. Each release therefore has its own inline
  * namespace: takt::Profiler is takt::v0_1::Profiler. Parts of one program may then be compiled with
  * headers of different releases. Include this header instead of declaring the classes yourself. */
-#define TAKT_RELEASE                                                                               \
-    TAKT_JOIN(TAKT_JOIN(v, TAKT_VERSION_MAJOR), TAKT_JOIN(_, TAKT_VERSION_MINOR))
+#define TAKT_RELEASE TAKT_JOIN(TAKT_JOIN(v, TAKT_VERSION_MAJOR), TAKT_JOIN(_, TAKT_VERSION_MINOR))
 
-namespace takt {
-inline namespace TAKT_RELEASE {
+namespace takt
+{
+inline namespace TAKT_RELEASE
+{
 
-namespace detail {
+namespace detail
+{
 
 /* Owns a lambda behind one pointer, which C code passes on as `user`. */
-template <typename Result, typename... Arguments> class Callback {
-public:
+template <typename Result, typename... Arguments> class Callback
+{
+  public:
     TAKT_INLINE Callback() noexcept : object_(nullptr) {}
 
-    template <typename Function> TAKT_INLINE explicit Callback(Function function) noexcept : object_(nullptr)
+    template <typename Function>
+    TAKT_INLINE explicit Callback(Function function) noexcept : object_(nullptr)
     {
 #ifndef __CUDA_ARCH__
         object_ = new (std::nothrow) Holder<Function>(std::move(function));
@@ -59,23 +63,35 @@ public:
             object_->destroy(object_);
     }
 
-    TAKT_INLINE explicit operator bool() const noexcept { return object_ != nullptr; }
+    TAKT_INLINE explicit operator bool() const noexcept
+    {
+        return object_ != nullptr;
+    }
 
-    TAKT_INLINE Result operator()(Arguments... arguments) const { return object_->call(object_, arguments...); }
+    TAKT_INLINE Result operator()(Arguments... arguments) const
+    {
+        return object_->call(object_, arguments...);
+    }
 
-private:
+  private:
     struct Object {
         Result (*call)(Object *, Arguments...);
         void (*destroy)(Object *);
     };
 
     template <typename Function> struct Holder : Object {
-        TAKT_HOST_INLINE explicit Holder(Function &&with) : Object{run, remove}, function(std::move(with)) {}
+        TAKT_HOST_INLINE explicit Holder(Function &&with)
+            : Object{run, remove}, function(std::move(with))
+        {
+        }
         TAKT_HOST_INLINE static Result run(Object *object, Arguments... arguments)
         {
             return static_cast<Holder *>(object)->function(arguments...);
         }
-        TAKT_HOST_INLINE static void remove(Object *object) { delete static_cast<Holder *>(object); }
+        TAKT_HOST_INLINE static void remove(Object *object)
+        {
+            delete static_cast<Holder *>(object);
+        }
         Function function;
     };
 
@@ -83,8 +99,9 @@ private:
 };
 
 /* Ends the loop of takt::timed(), also when its block throws. */
-class TimedLoop {
-public:
+class TimedLoop
+{
+  public:
     TAKT_INLINE explicit TimedLoop(const takt_timed_loop &begun) noexcept : loop(begun) {}
     TAKT_INLINE ~TimedLoop() { takt_timed_end(&loop); }
     TimedLoop(const TimedLoop &) = delete;
@@ -93,8 +110,9 @@ public:
 };
 
 /* What a TAKT_TIMER declares while macros are off. */
-class NoTimer {
-public:
+class NoTimer
+{
+  public:
     TAKT_INLINE explicit NoTimer(double) noexcept {}
     TAKT_INLINE ~NoTimer() {}
     NoTimer(const NoTimer &) = delete;
@@ -107,30 +125,38 @@ public:
 
 /* Opens a scope that ends with the block and whose name is made at run time; the text is copied.
  * For literal names TAKT_SCOPE is several times cheaper. */
-class Scope {
-public:
+class Scope
+{
+  public:
     TAKT_INLINE explicit Scope(const char *name) noexcept : open_(takt_scope_named_v1(name)) {}
 #ifdef __CUDA_ARCH__
-    TAKT_INLINE ~Scope() {}
+    TAKT_INLINE ~Scope()
+    {
+    }
 #else
-    TAKT_INLINE ~Scope() { takt_scope_close(open_); }
+    TAKT_INLINE ~Scope()
+    {
+        takt_scope_close(open_);
+    }
 #endif
 
     Scope(const Scope &) = delete;
     Scope &operator=(const Scope &) = delete;
 
-private:
+  private:
     takt_open open_;
 };
 
 /* Measures the time from its construction to its destruction, or to end(), and prints it.
  * takt_timer_options explains each option. Construct and destroy a timer on one thread. */
-class ScopedTimer {
-public:
+class ScopedTimer
+{
+  public:
     /* Options by name: ScopedTimer::Options().synchronize().filter(TAKT_TIMING_ALL). The value may
      * be kept and used for many timers. Everything it points to must outlive these timers. */
-    class Options {
-    public:
+    class Options
+    {
+      public:
         TAKT_INLINE Options() noexcept : options_() { options_.struct_size = sizeof options_; }
 
         TAKT_INLINE Options &inactive(bool on = true) noexcept
@@ -222,7 +248,7 @@ public:
 
         TAKT_INLINE const takt_timer_options &get() const noexcept { return options_; }
 
-    private:
+      private:
         takt_timer_options options_;
     };
 
@@ -267,8 +293,9 @@ public:
     /* True while the timer runs. */
     TAKT_INLINE explicit operator bool() const noexcept { return running_ != nullptr; }
 
-private:
-    TAKT_HOST_INLINE static void call_report(const takt_timing *results, const char *indent, void *user)
+  private:
+    TAKT_HOST_INLINE static void call_report(const takt_timing *results, const char *indent,
+                                             void *user)
     {
         static_cast<ScopedTimer *>(user)->report_(results, indent);
     }
@@ -284,8 +311,9 @@ private:
  *     takt::Event begin, end;
  *     begin.record(stream); step<<<...>>>(...); end.record(stream);
  *     double ms = end.elapsed_ms_since(begin); */
-class Event {
-public:
+class Event
+{
+  public:
     TAKT_INLINE explicit Event(bool is_timed = true) noexcept : event_()
     {
         status_ = takt_event_create(is_timed ? TAKT_EVENT_TIMED : TAKT_EVENT_UNTIMED, &event_);
@@ -304,7 +332,10 @@ public:
         return event_ ? takt_event_record(event_, stream) : status_;
     }
     TAKT_INLINE takt_status query() noexcept { return event_ ? takt_event_query(event_) : status_; }
-    TAKT_INLINE takt_status synchronize() noexcept { return event_ ? takt_event_synchronize(event_) : status_; }
+    TAKT_INLINE takt_status synchronize() noexcept
+    {
+        return event_ ? takt_event_synchronize(event_) : status_;
+    }
 
     /* Waits for both events and returns the milliseconds; -1 if there is no such time. */
     TAKT_INLINE double elapsed_ms_since(const Event &begin) const noexcept
@@ -315,14 +346,15 @@ public:
 
     TAKT_INLINE takt_event *get() const noexcept { return event_; }
 
-private:
+  private:
     takt_event *event_;
     takt_status status_;
 };
 
 /* Runs block() `warmup + repeat` times and returns statistics of the last `repeat` runs. Sets the
  * options' struct_size. */
-template <typename Block> TAKT_HOST_INLINE takt_timed timed(takt_timed_options options, Block &&block)
+template <typename Block>
+TAKT_HOST_INLINE takt_timed timed(takt_timed_options options, Block &&block)
 {
     takt_timed result = takt_timed();
     options.struct_size = sizeof options;
@@ -334,7 +366,8 @@ template <typename Block> TAKT_HOST_INLINE takt_timed timed(takt_timed_options o
     return result;
 }
 
-template <typename Block> TAKT_HOST_INLINE takt_timed timed(uint32_t repeat, uint32_t warmup, Block &&block)
+template <typename Block>
+TAKT_HOST_INLINE takt_timed timed(uint32_t repeat, uint32_t warmup, Block &&block)
 {
     takt_timed_options options = takt_timed_options();
     options.repeat = repeat;
@@ -343,8 +376,9 @@ template <typename Block> TAKT_HOST_INLINE takt_timed timed(uint32_t repeat, uin
 }
 
 /* A sealed trace. The last copy releases it; copying is cheap. */
-class Trace {
-public:
+class Trace
+{
+  public:
     TAKT_HOST_INLINE Trace() noexcept : trace_(nullptr) {}
 
     /* Keeps a borrowed trace, such as the argument of on_trace. NULL makes an empty object. */
@@ -364,7 +398,10 @@ public:
     }
 
     TAKT_HOST_INLINE Trace(const Trace &other) noexcept : Trace(other.trace_) {}
-    TAKT_HOST_INLINE Trace(Trace &&other) noexcept : trace_(other.trace_) { other.trace_ = nullptr; }
+    TAKT_HOST_INLINE Trace(Trace &&other) noexcept : trace_(other.trace_)
+    {
+        other.trace_ = nullptr;
+    }
 
     TAKT_HOST_INLINE Trace &operator=(Trace other) noexcept
     {
@@ -381,15 +418,19 @@ public:
     TAKT_HOST_INLINE explicit operator bool() const noexcept { return trace_ != nullptr; }
     TAKT_HOST_INLINE const takt_trace *get() const noexcept { return trace_; }
 
-private:
+  private:
     const takt_trace *trace_;
 };
 
 /* A configuration from a YAML file, the environment and the command line; see takt/config.h. */
-class Config {
-public:
+class Config
+{
+  public:
     /* Reads the environment: TAKT_CONFIG and TAKT_OPTIONS. */
-    TAKT_HOST_INLINE Config() noexcept : config_(nullptr), error_() { takt_config_create(&config_, &error_); }
+    TAKT_HOST_INLINE Config() noexcept : config_(nullptr), error_()
+    {
+        takt_config_create(&config_, &error_);
+    }
 
     /* Reads the file at `path`, then TAKT_OPTIONS. */
     TAKT_HOST_INLINE explicit Config(const char *path) noexcept : config_(nullptr), error_()
@@ -417,7 +458,10 @@ public:
     }
 
     /* True if profiling is requested; false if the configuration could not be read. */
-    TAKT_HOST_INLINE bool enabled() const noexcept { return config_ && takt_config_enabled(config_); }
+    TAKT_HOST_INLINE bool enabled() const noexcept
+    {
+        return config_ && takt_config_enabled(config_);
+    }
 
     /* Returns the profiler options of this configuration, or the defaults if it could not be
      * read. */
@@ -431,19 +475,23 @@ public:
 
     /* Returns the error of the last failed call; error().message is one line. */
     TAKT_HOST_INLINE const takt_error &error() const noexcept { return error_; }
-    TAKT_HOST_INLINE takt_config      *get() const noexcept { return config_; }
+    TAKT_HOST_INLINE takt_config *get() const noexcept { return config_; }
 
-private:
+  private:
     takt_config *config_;
-    takt_error   error_;
+    takt_error error_;
 };
 
 /* The stepping profiler. If it was not requested or could not be made, it is off: its calls do
  * nothing and return TAKT_OK. A program can therefore keep its calls when nobody profiles. */
-class Profiler {
-public:
+class Profiler
+{
+  public:
     /* The environment's profiler, see takt/profiler.h; off if the environment asks for none. */
-    TAKT_HOST_INLINE Profiler() noexcept : profiler_(nullptr), status_(TAKT_OK), is_off_(false), on_trace_() {}
+    TAKT_HOST_INLINE Profiler() noexcept
+        : profiler_(nullptr), status_(TAKT_OK), is_off_(false), on_trace_()
+    {
+    }
 
     TAKT_HOST_INLINE explicit Profiler(const takt_profiler_options &options) noexcept
         : profiler_(nullptr), status_(TAKT_OK), is_off_(false), on_trace_()
@@ -489,9 +537,18 @@ public:
     TAKT_HOST_INLINE explicit operator bool() const noexcept { return profiler_ != nullptr; }
     TAKT_HOST_INLINE takt_status status() const noexcept { return status_; }
 
-    TAKT_HOST_INLINE takt_status start() noexcept { return is_off_ ? TAKT_OK : takt_profiler_start(profiler_); }
-    TAKT_HOST_INLINE takt_status step() noexcept { return is_off_ ? TAKT_OK : takt_profiler_step(profiler_); }
-    TAKT_HOST_INLINE takt_status stop() noexcept { return is_off_ ? TAKT_OK : takt_profiler_stop(profiler_); }
+    TAKT_HOST_INLINE takt_status start() noexcept
+    {
+        return is_off_ ? TAKT_OK : takt_profiler_start(profiler_);
+    }
+    TAKT_HOST_INLINE takt_status step() noexcept
+    {
+        return is_off_ ? TAKT_OK : takt_profiler_step(profiler_);
+    }
+    TAKT_HOST_INLINE takt_status stop() noexcept
+    {
+        return is_off_ ? TAKT_OK : takt_profiler_stop(profiler_);
+    }
 
     /* Declares the simulated time of one step, in seconds. */
     TAKT_HOST_INLINE takt_status step_time(double seconds) noexcept
@@ -500,7 +557,10 @@ public:
     }
 
     /* Return the number of the current step, and its action. */
-    TAKT_HOST_INLINE uint64_t step_number() const noexcept { return takt_profiler_step_number(profiler_); }
+    TAKT_HOST_INLINE uint64_t step_number() const noexcept
+    {
+        return takt_profiler_step_number(profiler_);
+    }
     TAKT_HOST_INLINE takt_action action() const noexcept { return takt_profiler_action(profiler_); }
 
     /* Returns the last saved trace, or an empty object. */
@@ -508,7 +568,7 @@ public:
 
     TAKT_HOST_INLINE takt_profiler *get() const noexcept { return profiler_; }
 
-private:
+  private:
     TAKT_HOST_INLINE static void call_on_trace(const takt_trace *trace, void *user)
     {
         static_cast<Profiler *>(user)->on_trace_(trace);
@@ -525,9 +585,9 @@ private:
         is_off_ = status_ != TAKT_OK;
     }
 
-    takt_profiler                             *profiler_;
-    takt_status                                status_;
-    bool                                       is_off_;
+    takt_profiler *profiler_;
+    takt_status status_;
+    bool is_off_;
     detail::Callback<void, const takt_trace *> on_trace_;
 };
 
@@ -539,8 +599,8 @@ private:
  *     TAKT_TIMER("Demo");
  *     TAKT_TIMER("Demo", takt::ScopedTimer::Options().synchronize().color("yellow"));
  *     TAKT_TIMER_BEGIN(timer, "Demo"); ... double ms = TAKT_TIMER_END(timer); */
-#define TAKT_TIMER(...)              TAKT_TIMER_BEGIN(TAKT_ID(takt_timer_), __VA_ARGS__)
-#define TAKT_TIMER_END(timer)        ((timer).end())
+#define TAKT_TIMER(...)       TAKT_TIMER_BEGIN(TAKT_ID(takt_timer_), __VA_ARGS__)
+#define TAKT_TIMER_END(timer) ((timer).end())
 #if TAKT_IS_OFF
 #define TAKT_TIMER_BEGIN(timer, ...)                                                               \
     takt::detail::NoTimer timer(false ? takt::ScopedTimer(__VA_ARGS__).end() : 0.0)

@@ -42,162 +42,72 @@ typedef struct takt_tracy_lock {
     takt_span  held;
 } takt_tracy_lock;
 
-/* Frozen. */
-typedef struct takt_tracy_frame {
-    const char *name; /* NULL: free */
-    takt_span   span;
-} takt_tracy_frame;
+/* Texts need no NUL. One instance of frames and fibers for the whole program: of frames by their
+ * name, of fibers by thread. NULL: the thread leaves its fiber. */
+TAKT_API void takt_tracy_mark_v1(const char *text, size_t size);
+TAKT_API void takt_tracy_arg_v1(takt_site *key, const char *text, size_t size);
+TAKT_API void takt_tracy_frame_begin_v1(const char *name);
+TAKT_API void takt_tracy_frame_end_v1(const char *name);
+TAKT_API void takt_tracy_fiber_v1(const char *name);
+TAKT_API void takt_tracy_lock_name_v1(takt_tracy_lock *lock, const char *name, size_t size);
 
-/* One instance for the whole program, however many files include this header. */
-__attribute__((weak)) takt_tracy_frame takt_tracy_frames[16];
-__attribute__((weak)) __thread takt_span takt_tracy_fiber;
+/* Returns NULL if memory is exhausted. The C lock macros accept NULL. Freed with free(). */
+TAKT_API takt_tracy_lock *takt_tracy_lock_make_v1(const char *name);
 
-typedef char takt_tracy_text[256];
-
-/* Copies `text` and appends a NUL; longer text is cut. */
-static inline const char *takt_tracy_copy(takt_tracy_text copy, const char *text, size_t size)
-{
-    size_t kept = size < sizeof(takt_tracy_text) ? size : sizeof(takt_tracy_text) - 1;
-    __builtin_memcpy(copy, text, kept);
-    copy[kept] = '\0';
-    return copy;
+#ifdef __cplusplus
 }
+#endif
 
-static inline void takt_tracy_mark(const char *text, size_t size)
-{
-    takt_tracy_text copy;
-    takt_mark(takt_tracy_copy(copy, text, size));
-}
+/* Code of these macros, in a branch that is never taken while macros are off. */
+#if TAKT_IS_OFF
+#define TAKT_TRACY_DO(call) (0 ? (call) : (void)0)
+#else
+#define TAKT_TRACY_DO(call) (call)
+#endif
 
-static inline void takt_tracy_frame_begin(const char *name)
-{
-    takt_track track = takt_track_named("frames");
-    for (int i = 0; i < 16; i++) {
-        const char *none = NULL;
-        if (__atomic_compare_exchange_n(&takt_tracy_frames[i].name, &none, name, false,
-                                        __ATOMIC_ACQUIRE, __ATOMIC_RELAXED)) {
-            takt_tracy_frames[i].span = takt_span_begin(track, name);
-            return;
-        }
-    }
-}
+TAKT_INLINES_BEGIN
 
-static inline void takt_tracy_frame_end(const char *name)
-{
-    for (int i = 0; i < 16; i++) {
-        if (__atomic_load_n(&takt_tracy_frames[i].name, __ATOMIC_ACQUIRE) == name) {
-            takt_span_end(takt_tracy_frames[i].span);
-            __atomic_store_n(&takt_tracy_frames[i].name, TAKT_CAST(const char *, NULL),
-                             __ATOMIC_RELEASE);
-            return;
-        }
-    }
-}
-
-static inline void takt_tracy_fiber_leave(void)
-{
-    takt_span_end(takt_tracy_fiber);
-    takt_tracy_fiber = 0;
-}
-
-static inline void takt_tracy_fiber_enter(const char *name)
-{
-    takt_tracy_fiber_leave();
-    takt_tracy_fiber = takt_span_begin(takt_track_named(name), name);
-}
-
-static inline void takt_tracy_lock_name(takt_tracy_lock *lock, const char *name, size_t size)
-{
-    char  wait[9 + sizeof(takt_tracy_text)] = "wait for ";
-    char *own = wait + 9;
-    lock->track = takt_track_named(takt_tracy_copy(own, name, size));
-    lock->wait = takt_name_make(wait, 9 + __builtin_strlen(own));
-}
-
-static inline void takt_tracy_lock_held(takt_tracy_lock *lock)
+TAKT_INLINE void takt_tracy_lock_held(takt_tracy_lock *lock)
 {
     lock->held = takt_span_begin(lock->track, "held");
 }
 
-static inline void takt_tracy_lock_left(takt_tracy_lock *lock)
+TAKT_INLINE void takt_tracy_lock_left(takt_tracy_lock *lock)
 {
     takt_span held = lock->held;
     lock->held = 0;
     takt_span_end(held);
 }
 
-/* Returns NULL if memory is exhausted. All C lock macros accept NULL. */
-static inline takt_tracy_lock *takt_tracy_lock_make(const char *name)
-{
-    takt_tracy_lock *lock = TAKT_CAST(takt_tracy_lock *, calloc(1, sizeof *lock));
-    if (lock)
-        takt_tracy_lock_name(lock, name, __builtin_strlen(name));
-    return lock;
-}
-
-#ifdef __cplusplus
-}
-#endif
+TAKT_INLINES_END
 
 /* ---- Macros of both languages ---------------------------------------------------------------- */
 
 typedef takt_open TracyCZoneCtx;
 
-#ifndef TAKT_DISABLE
-
-static inline int takt_tracy_is_on(void)
-{
-    return takt_is_on(TAKT_NORMAL_BIT);
-}
-
-static inline takt_open takt_tracy_open(takt_site *site, bool is_active)
-{
-    takt_open none = {NULL, 0};
-    return is_active ? takt_scope_open(site, TAKT_NORMAL_BIT) : none;
-}
-
-static inline void takt_tracy_arg(takt_site *key, const char *text, size_t size)
-{
-    takt_tracy_text copy;
-    takt_arg_string_v1(key, takt_tracy_copy(copy, text, size));
-}
-
+#define TAKT_TRACY_IS_ON (TAKT_WHEN(TAKT_NORMAL_BIT) != 0)
 #define TAKT_TRACY_TEXT(key, text, size)                                                           \
-    TAKT_SITE_DO(takt_tracy_arg, TAKT_NORMAL_BIT, TAKT_SITE_ARG, TAKT_INSTEAD_ARG, key,            \
-                 TAKT_COMMA(text) TAKT_COMMA(size))
+    TAKT_SITE_DO(takt_tracy_arg_v1, TAKT_NORMAL_BIT, takt_text_at_, TAKT_SITE_ARG,                 \
+                 TAKT_INSTEAD_ARG, key, TAKT_COMMA(text) TAKT_COMMA(size))
 #define TAKT_TRACY_VALUE(value)                                                                    \
-    TAKT_SITE_DO(takt_arg_uint_v1, TAKT_NORMAL_BIT, TAKT_SITE_ARG, TAKT_INSTEAD_ARG, "value",      \
-                 TAKT_COMMA TAKT_CAST(uint64_t, value))
+    TAKT_SITE_DO(takt_arg_uint_v1, TAKT_NORMAL_BIT, takt_value_at_, TAKT_SITE_ARG,                 \
+                 TAKT_INSTEAD_ARG, "value", TAKT_COMMA TAKT_CAST(uint64_t, value))
 
-#define TAKT_TRACY_SITE(id, color, name)                                                           \
-    TAKT_STATIC_SITE(TAKT_JOIN(takt_site_, id), TAKT_INSTEAD_SCOPE, TAKT_SITE_SCOPE,               \
-                     TAKT_LEVEL_NORMAL, NULL, name, NULL, TAKT_COLOR(color))
-#define TAKT_TRACY_OPEN(id, zone, color, name, active)                                             \
-    TAKT_TRACY_SITE(id, color, name);                                                              \
-    const TracyCZoneCtx zone = takt_tracy_open(&TAKT_JOIN(takt_site_, id), (active) != 0)
-#define TAKT_TRACY_CLOSE(zone) takt_scope_close(zone)
-
-#else
-
-static inline int takt_tracy_is_on(void)
-{
-    return 0;
-}
-
-#define TAKT_TRACY_TEXT(key, text, size) ((void)sizeof((text) != NULL && (size) != 0))
-#define TAKT_TRACY_VALUE(value)          ((void)sizeof(value))
-#define TAKT_TRACY_OPEN(id, zone, color, name, active)                                             \
-    const TracyCZoneCtx zone = {NULL, sizeof(active)}
-#define TAKT_TRACY_CLOSE(zone) ((void)(zone))
-
-#endif
+#define TAKT_TRACY_OPENED(color, name, active)                                                     \
+    ((active) ? TAKT_OPENED(TAKT_SITE(takt_zone_at_, TAKT_INSTEAD_SCOPE, TAKT_SITE_SCOPE,          \
+                                      TAKT_LEVEL_NORMAL, NULL, name, NULL, TAKT_COLOR(color)),     \
+                            TAKT_NORMAL_BIT)                                                       \
+              : takt_not_opened())
+#define TAKT_TRACY_OPEN(zone, color, name, active)                                                 \
+    const TracyCZoneCtx zone = TAKT_TRACY_OPENED(color, name, active)
+#define TAKT_TRACY_CLOSE(zone) TAKT_CLOSED(zone)
 
 #define TracyCZone(ctx, active)                        TracyCZoneC(ctx, 0, active)
 #define TracyCZoneN(ctx, name, active)                 TracyCZoneNC(ctx, name, 0, active)
 #define TracyCZoneC(ctx, color, active)                                                            \
-    TAKT_TRACY_OPEN(__COUNTER__, ctx, color, TAKT_FUNCTION_NAME, active)
+    TAKT_TRACY_OPEN(ctx, color, TAKT_FUNCTION_NAME, active)
 #define TracyCZoneNC(ctx, name, color, active)                                                     \
-    TAKT_TRACY_OPEN(__COUNTER__, ctx, color, name, active)
+    TAKT_TRACY_OPEN(ctx, color, name, active)
 #define TracyCZoneS(ctx, depth, active)                TracyCZone(ctx, active)
 #define TracyCZoneNS(ctx, name, depth, active)         TracyCZoneN(ctx, name, active)
 #define TracyCZoneCS(ctx, color, depth, active)        TracyCZoneC(ctx, color, active)
@@ -208,60 +118,66 @@ static inline int takt_tracy_is_on(void)
 #define TracyCZoneValue(ctx, value)                    TAKT_TRACY_VALUE(value)
 #define TracyCZoneColor(ctx, color)                    ((void)(ctx))
 
-#define TracyCAlloc(ptr, size)                         takt_memory_allocated(ptr, size)
-#define TracyCAllocN(ptr, size, name)                  takt_memory_allocated(ptr, size)
-#define TracyCAllocS(ptr, size, depth)                 takt_memory_allocated(ptr, size)
-#define TracyCAllocNS(ptr, size, depth, name)          takt_memory_allocated(ptr, size)
-#define TracyCSecureAlloc(ptr, size)                   takt_memory_allocated(ptr, size)
-#define TracyCSecureAllocN(ptr, size, name)            takt_memory_allocated(ptr, size)
-#define TracyCSecureAllocS(ptr, size, depth)           takt_memory_allocated(ptr, size)
-#define TracyCSecureAllocNS(ptr, size, depth, name)    takt_memory_allocated(ptr, size)
-#define TracyCFree(ptr)                                takt_memory_freed(ptr)
-#define TracyCFreeN(ptr, name)                         takt_memory_freed(ptr)
-#define TracyCFreeS(ptr, depth)                        takt_memory_freed(ptr)
-#define TracyCFreeNS(ptr, depth, name)                 takt_memory_freed(ptr)
-#define TracyCSecureFree(ptr)                          takt_memory_freed(ptr)
-#define TracyCSecureFreeN(ptr, name)                   takt_memory_freed(ptr)
-#define TracyCSecureFreeS(ptr, depth)                  takt_memory_freed(ptr)
-#define TracyCSecureFreeNS(ptr, depth, name)           takt_memory_freed(ptr)
+#define TracyCAlloc(ptr, size)                 TAKT_TRACY_DO(takt_memory_allocated(ptr, size))
+#define TracyCAllocN(ptr, size, name)          TAKT_TRACY_DO(takt_memory_allocated(ptr, size))
+#define TracyCAllocS(ptr, size, depth)         TAKT_TRACY_DO(takt_memory_allocated(ptr, size))
+#define TracyCAllocNS(ptr, size, depth, name)  TAKT_TRACY_DO(takt_memory_allocated(ptr, size))
+#define TracyCSecureAlloc(ptr, size)           TAKT_TRACY_DO(takt_memory_allocated(ptr, size))
+#define TracyCSecureAllocN(ptr, size, name)    TAKT_TRACY_DO(takt_memory_allocated(ptr, size))
+#define TracyCSecureAllocS(ptr, size, depth)   TAKT_TRACY_DO(takt_memory_allocated(ptr, size))
+#define TracyCSecureAllocNS(ptr, size, depth, name) TAKT_TRACY_DO(takt_memory_allocated(ptr, size))
+#define TracyCFree(ptr)                        TAKT_TRACY_DO(takt_memory_freed(ptr))
+#define TracyCFreeN(ptr, name)                 TAKT_TRACY_DO(takt_memory_freed(ptr))
+#define TracyCFreeS(ptr, depth)                TAKT_TRACY_DO(takt_memory_freed(ptr))
+#define TracyCFreeNS(ptr, depth, name)         TAKT_TRACY_DO(takt_memory_freed(ptr))
+#define TracyCSecureFree(ptr)                  TAKT_TRACY_DO(takt_memory_freed(ptr))
+#define TracyCSecureFreeN(ptr, name)           TAKT_TRACY_DO(takt_memory_freed(ptr))
+#define TracyCSecureFreeS(ptr, depth)          TAKT_TRACY_DO(takt_memory_freed(ptr))
+#define TracyCSecureFreeNS(ptr, depth, name)   TAKT_TRACY_DO(takt_memory_freed(ptr))
 
-#define TracyCMessage(text, size)                      takt_tracy_mark(text, size)
-#define TracyCMessageL(text)                           takt_mark(text)
-#define TracyCMessageC(text, size, color)              takt_tracy_mark(text, size)
-#define TracyCMessageLC(text, color)                   takt_mark(text)
-#define TracyCMessageS(text, size, depth)              takt_tracy_mark(text, size)
-#define TracyCMessageLS(text, depth)                   takt_mark(text)
-#define TracyCMessageCS(text, size, color, depth)      takt_tracy_mark(text, size)
-#define TracyCMessageLCS(text, color, depth)           takt_mark(text)
+#define TracyCMessage(text, size)              TAKT_TRACY_DO(takt_tracy_mark_v1(text, size))
+#define TracyCMessageL(text)                   TAKT_TRACY_DO(takt_mark(text))
+#define TracyCMessageC(text, size, color)      TAKT_TRACY_DO(takt_tracy_mark_v1(text, size))
+#define TracyCMessageLC(text, color)           TAKT_TRACY_DO(takt_mark(text))
+#define TracyCMessageS(text, size, depth)      TAKT_TRACY_DO(takt_tracy_mark_v1(text, size))
+#define TracyCMessageLS(text, depth)           TAKT_TRACY_DO(takt_mark(text))
+#define TracyCMessageCS(text, size, color, depth) TAKT_TRACY_DO(takt_tracy_mark_v1(text, size))
+#define TracyCMessageLCS(text, color, depth)   TAKT_TRACY_DO(takt_mark(text))
 
 #define TracyCFrameMark                                TAKT_FRAME("frame");
 #define TracyCFrameMarkNamed(name)                     TAKT_FRAME(name);
-#define TracyCFrameMarkStart(name)                     takt_tracy_frame_begin(name);
-#define TracyCFrameMarkEnd(name)                       takt_tracy_frame_end(name);
+#define TracyCFrameMarkStart(name)             TAKT_TRACY_DO(takt_tracy_frame_begin_v1(name));
+#define TracyCFrameMarkEnd(name)               TAKT_TRACY_DO(takt_tracy_frame_end_v1(name));
 #define TracyCFrameImage(image, width, height, offset, flip) ((void)(image));
 
-#define TracyCPlot(name, value)                        takt_counter(name, TAKT_CAST(double, value))
-#define TracyCPlotF(name, value)                       takt_counter(name, TAKT_CAST(double, value))
-#define TracyCPlotI(name, value)                       takt_counter(name, TAKT_CAST(double, value))
+#define TracyCPlot(name, value)                TAKT_TRACY_DO(takt_counter(name, takt_to_double(value)))
+#define TracyCPlotF(name, value)               TAKT_TRACY_DO(takt_counter(name, takt_to_double(value)))
+#define TracyCPlotI(name, value)               TAKT_TRACY_DO(takt_counter(name, takt_to_double(value)))
 #define TracyCPlotConfig(name, type, step, fill, color) ((void)(name))
 #define TracyCAppInfo(text, size)                      ((void)(text))
 
 typedef takt_tracy_lock *TracyCLockCtx;
-#define TracyCLockAnnounce(lock)       ((lock) = takt_tracy_lock_make(#lock))
-#define TracyCLockTerminate(lock)      free(lock)
-#define TracyCLockBeforeLock(lock)     ((lock) ? takt_begin_name((lock)->wait) : (void)0)
-#define TracyCLockAfterLock(lock)      ((lock) ? (takt_end(), takt_tracy_lock_held(lock)) : (void)0)
-#define TracyCLockAfterUnlock(lock)    ((lock) ? takt_tracy_lock_left(lock) : (void)0)
+#if TAKT_IS_OFF
+#define TracyCLockAnnounce(lock) ((lock) = NULL)
+#else
+#define TracyCLockAnnounce(lock) ((lock) = takt_tracy_lock_make_v1(#lock))
+#endif
+#define TAKT_TRACY_LOCK(lock, call)     TAKT_TRACY_DO((lock) ? (call) : (void)0)
+#define TracyCLockTerminate(lock)       TAKT_TRACY_DO(free(lock))
+#define TracyCLockBeforeLock(lock)      TAKT_TRACY_LOCK(lock, takt_begin_name((lock)->wait))
+#define TracyCLockAfterLock(lock)                                                                  \
+    TAKT_TRACY_LOCK(lock, (takt_end(), takt_tracy_lock_held(lock)))
+#define TracyCLockAfterUnlock(lock)     TAKT_TRACY_LOCK(lock, takt_tracy_lock_left(lock))
 #define TracyCLockAfterTryLock(lock, acquired)                                                     \
-    ((lock) && (acquired) ? takt_tracy_lock_held(lock) : (void)0)
-#define TracyCLockMark(lock)           ((void)(lock))
+    TAKT_TRACY_LOCK((lock) && (acquired), takt_tracy_lock_held(lock))
+#define TracyCLockMark(lock)            ((void)(lock))
 #define TracyCLockCustomName(lock, name, size)                                                     \
-    ((lock) ? takt_tracy_lock_name(lock, name, size) : (void)0)
+    TAKT_TRACY_LOCK(lock, takt_tracy_lock_name_v1(lock, name, size))
 
-#define TracyCSetThreadName(name)      takt_thread_name(name)
-#define TracyCFiberEnter(name)         takt_tracy_fiber_enter(name)
-#define TracyCFiberLeave               takt_tracy_fiber_leave()
-#define TracyCIsConnected              takt_tracy_is_on()
+#define TracyCSetThreadName(name)              TAKT_TRACY_DO(takt_thread_name(name))
+#define TracyCFiberEnter(name)                 TAKT_TRACY_DO(takt_tracy_fiber_v1(name))
+#define TracyCFiberLeave                       TAKT_TRACY_DO(takt_tracy_fiber_v1(NULL))
+#define TracyCIsConnected              TAKT_TRACY_IS_ON
 #define TracyCIsStarted                1
 
 /* ---- C++ ------------------------------------------------------------------------------------- */
@@ -269,58 +185,61 @@ typedef takt_tracy_lock *TracyCLockCtx;
 #ifdef __cplusplus
 extern "C++" {
 namespace tracy {
+inline namespace TAKT_INLINES_OF(TAKT_VERSION_MAJOR, TAKT_VERSION_MINOR) {
 
-/* A zone whose name is made at run time. */
-class TaktNamedZone {
+/* A zone whose name is made at run time, or a wait for a lock. */
+class TaktZone {
 public:
-    TaktNamedZone(const char *name, bool is_active) noexcept : is_active_(is_active)
-    {
-        if (is_active_)
-            takt_begin(name);
-    }
-    ~TaktNamedZone()
-    {
-        if (is_active_)
-            takt_end();
-    }
-    TaktNamedZone(const TaktNamedZone &) = delete;
-    TaktNamedZone &operator=(const TaktNamedZone &) = delete;
+    TAKT_INLINE explicit TaktZone(takt_open opened) noexcept : open_(opened) {}
+#if TAKT_IS_OFF
+    TAKT_INLINE ~TaktZone() {}
+#else
+    TAKT_INLINE ~TaktZone() { takt_scope_close(open_); }
+#endif
+    TaktZone(const TaktZone &) = delete;
+    TaktZone &operator=(const TaktZone &) = delete;
 
 private:
-    bool is_active_;
+    takt_open open_;
 };
+
+#if !TAKT_IS_OFF
 
 /* Wraps a mutex of the program and records waits and holds. */
 template <typename Mutex> class Lockable {
 public:
-    explicit Lockable(const char *name) : mutex_(), lock_()
+    TAKT_HOST_INLINE explicit Lockable(const char *name) : mutex_(), lock_()
     {
-        takt_tracy_lock_name(&lock_, name, __builtin_strlen(name));
+        takt_tracy_lock_name_v1(&lock_, name, __builtin_strlen(name));
     }
     Lockable(const Lockable &) = delete;
     Lockable &operator=(const Lockable &) = delete;
 
-    void lock()
+    TAKT_HOST_INLINE void lock()
     {
-        takt_begin_name(lock_.wait);
-        mutex_.lock();
-        takt_end();
+        {
+            TaktZone wait(takt_scope_made_v1(lock_.wait));
+            mutex_.lock();
+        }
         takt_tracy_lock_held(&lock_);
     }
-    void unlock()
+    TAKT_HOST_INLINE void unlock()
     {
         takt_tracy_lock_left(&lock_);
         mutex_.unlock();
     }
-    bool try_lock()
+    TAKT_HOST_INLINE bool try_lock()
     {
         bool is_locked = mutex_.try_lock();
         if (is_locked)
             takt_tracy_lock_held(&lock_);
         return is_locked;
     }
-    void Mark(const void *) noexcept {}
-    void CustomName(const char *name, size_t size) { takt_tracy_lock_name(&lock_, name, size); }
+    TAKT_HOST_INLINE void Mark(const void *) noexcept {}
+    TAKT_HOST_INLINE void CustomName(const char *name, size_t size)
+    {
+        takt_tracy_lock_name_v1(&lock_, name, size);
+    }
 
 protected:
     Mutex           mutex_;
@@ -329,22 +248,26 @@ protected:
 
 template <typename Mutex> class SharedLockable : public Lockable<Mutex> {
 public:
-    explicit SharedLockable(const char *name) : Lockable<Mutex>(name), readers_(0), shared_(0) {}
-
-    void lock_shared()
+    TAKT_HOST_INLINE explicit SharedLockable(const char *name)
+        : Lockable<Mutex>(name), readers_(0), shared_(0)
     {
-        takt_begin_name(this->lock_.wait);
-        this->mutex_.lock_shared();
-        takt_end();
+    }
+
+    TAKT_HOST_INLINE void lock_shared()
+    {
+        {
+            TaktZone wait(takt_scope_made_v1(this->lock_.wait));
+            this->mutex_.lock_shared();
+        }
         enter();
     }
-    void unlock_shared()
+    TAKT_HOST_INLINE void unlock_shared()
     {
         if (__atomic_sub_fetch(&readers_, 1, __ATOMIC_ACQ_REL) == 0)
             show(0);
         this->mutex_.unlock_shared();
     }
-    bool try_lock_shared()
+    TAKT_HOST_INLINE bool try_lock_shared()
     {
         bool is_locked = this->mutex_.try_lock_shared();
         if (is_locked)
@@ -353,12 +276,12 @@ public:
     }
 
 private:
-    void enter()
+    TAKT_HOST_INLINE void enter()
     {
         if (__atomic_fetch_add(&readers_, 1, __ATOMIC_ACQ_REL) == 0)
             show(takt_span_begin(this->lock_.track, "held shared"));
     }
-    void show(takt_span span)
+    TAKT_HOST_INLINE void show(takt_span span)
     {
         takt_span_end(__atomic_exchange_n(&shared_, span, __ATOMIC_ACQ_REL));
     }
@@ -367,29 +290,33 @@ private:
     takt_span shared_; /* open while there are readers */
 };
 
-inline void SetThreadName(const char *name) { takt_thread_name(name); }
-inline void SetThreadNameWithHint(const char *name, int) { takt_thread_name(name); }
-inline bool IsProfilerStarted() { return true; }
+#endif
 
+TAKT_HOST_INLINE void SetThreadName(const char *name) { TAKT_TRACY_DO(takt_thread_name(name)); }
+TAKT_HOST_INLINE void SetThreadNameWithHint(const char *name, int) { SetThreadName(name); }
+TAKT_HOST_INLINE bool IsProfilerStarted() { return true; }
+
+} /* inline namespace */
 } /* namespace tracy */
 } /* extern "C++" */
 
-#ifndef TAKT_DISABLE
-#define TAKT_TRACY_GUARD(id, zone, color, name, active)                                            \
-    TAKT_TRACY_SITE(id, color, name);                                                              \
-    takt_scope_guard zone(takt_tracy_open(&TAKT_JOIN(takt_site_, id), (active)))
-#define TAKT_TRACY_NAMED(zone, name, active) tracy::TaktNamedZone zone(name, active)
+#define TAKT_TRACY_GUARD(zone, color, name, active)                                                \
+    TAKT_GUARD(zone, TAKT_TRACY_OPENED(color, name, active))
+#if TAKT_IS_OFF
+#define TAKT_TRACY_NAMED(zone, name, active)                                                       \
+    tracy::TaktZone zone(                                                                          \
+        ((void)(0 && (active) ? takt_scope_named_v1(name).start : 0), takt_not_opened()))
 #else
-#define TAKT_TRACY_GUARD(id, zone, color, name, active) ((void)(active))
-#define TAKT_TRACY_NAMED(zone, name, active)            ((void)(active))
+#define TAKT_TRACY_NAMED(zone, name, active)                                                       \
+    tracy::TaktZone zone((active) ? takt_scope_named_v1(name) : takt_not_opened())
 #endif
 
 #define ZoneNamed(zone, active)                          ZoneNamedC(zone, 0, active)
 #define ZoneNamedN(zone, name, active)                   ZoneNamedNC(zone, name, 0, active)
 #define ZoneNamedC(zone, color, active)                                                            \
-    TAKT_TRACY_GUARD(__COUNTER__, zone, color, TAKT_FUNCTION_NAME, active)
+    TAKT_TRACY_GUARD(zone, color, TAKT_FUNCTION_NAME, active)
 #define ZoneNamedNC(zone, name, color, active)                                                     \
-    TAKT_TRACY_GUARD(__COUNTER__, zone, color, name, active)
+    TAKT_TRACY_GUARD(zone, color, name, active)
 #define ZoneNamedS(zone, depth, active)                  ZoneNamed(zone, active)
 #define ZoneNamedNS(zone, name, depth, active)           ZoneNamedN(zone, name, active)
 #define ZoneNamedCS(zone, color, depth, active)          ZoneNamedC(zone, color, active)
@@ -418,58 +345,69 @@ inline bool IsProfilerStarted() { return true; }
 #define ZoneNameV(zone, text, size)    TAKT_TRACY_TEXT("name", text, size)
 #define ZoneValueV(zone, value)        TAKT_TRACY_VALUE(value)
 #define ZoneColorV(zone, color)        ((void)(color))
-#define ZoneIsActive                   (takt_tracy_is_on() != 0)
-#define ZoneIsActiveV(zone)            (takt_tracy_is_on() != 0)
+#define ZoneIsActive                   TAKT_TRACY_IS_ON
+#define ZoneIsActiveV(zone)            TAKT_TRACY_IS_ON
 
 #define FrameMark                      TAKT_FRAME("frame")
 #define FrameMarkNamed(name)           TAKT_FRAME(name)
-#define FrameMarkStart(name)           takt_tracy_frame_begin(name)
-#define FrameMarkEnd(name)             takt_tracy_frame_end(name)
+#define FrameMarkStart(name)           TAKT_TRACY_DO(takt_tracy_frame_begin_v1(name))
+#define FrameMarkEnd(name)             TAKT_TRACY_DO(takt_tracy_frame_end_v1(name))
 #define FrameImage(image, width, height, offset, flip) ((void)(image))
 
-#define TracyPlot(name, value)         takt_counter(name, static_cast<double>(value))
+#define TracyPlot(name, value)         TAKT_TRACY_DO(takt_counter(name, takt_to_double(value)))
 #define TracyPlotConfig(name, type, step, fill, color) ((void)(name))
 #define TracyAppInfo(text, size)       ((void)(text))
-#define TracyMessage(text, size)       takt_tracy_mark(text, size)
-#define TracyMessageL(text)            takt_mark(text)
-#define TracyMessageC(text, size, color) takt_tracy_mark(text, size)
-#define TracyMessageLC(text, color)    takt_mark(text)
-#define TracyMessageS(text, size, depth) takt_tracy_mark(text, size)
-#define TracyMessageLS(text, depth)    takt_mark(text)
-#define TracyMessageCS(text, size, color, depth) takt_tracy_mark(text, size)
-#define TracyMessageLCS(text, color, depth) takt_mark(text)
+#define TracyMessage(text, size)       TAKT_TRACY_DO(takt_tracy_mark_v1(text, size))
+#define TracyMessageL(text)            TAKT_TRACY_DO(takt_mark(text))
+#define TracyMessageC(text, size, color) TAKT_TRACY_DO(takt_tracy_mark_v1(text, size))
+#define TracyMessageLC(text, color)    TAKT_TRACY_DO(takt_mark(text))
+#define TracyMessageS(text, size, depth) TAKT_TRACY_DO(takt_tracy_mark_v1(text, size))
+#define TracyMessageLS(text, depth)    TAKT_TRACY_DO(takt_mark(text))
+#define TracyMessageCS(text, size, color, depth) TAKT_TRACY_DO(takt_tracy_mark_v1(text, size))
+#define TracyMessageLCS(text, color, depth) TAKT_TRACY_DO(takt_mark(text))
 
-#define TracyAlloc(ptr, size)          takt_memory_allocated(ptr, size)
-#define TracyAllocN(ptr, size, name)   takt_memory_allocated(ptr, size)
-#define TracyAllocS(ptr, size, depth)  takt_memory_allocated(ptr, size)
-#define TracyAllocNS(ptr, size, depth, name) takt_memory_allocated(ptr, size)
-#define TracySecureAlloc(ptr, size)    takt_memory_allocated(ptr, size)
-#define TracySecureAllocN(ptr, size, name) takt_memory_allocated(ptr, size)
-#define TracySecureAllocS(ptr, size, depth) takt_memory_allocated(ptr, size)
-#define TracySecureAllocNS(ptr, size, depth, name) takt_memory_allocated(ptr, size)
-#define TracyFree(ptr)                 takt_memory_freed(ptr)
-#define TracyFreeN(ptr, name)          takt_memory_freed(ptr)
-#define TracyFreeS(ptr, depth)         takt_memory_freed(ptr)
-#define TracyFreeNS(ptr, depth, name)  takt_memory_freed(ptr)
-#define TracySecureFree(ptr)           takt_memory_freed(ptr)
-#define TracySecureFreeN(ptr, name)    takt_memory_freed(ptr)
-#define TracySecureFreeS(ptr, depth)   takt_memory_freed(ptr)
-#define TracySecureFreeNS(ptr, depth, name) takt_memory_freed(ptr)
+#define TracyAlloc(ptr, size)          TAKT_TRACY_DO(takt_memory_allocated(ptr, size))
+#define TracyAllocN(ptr, size, name)   TAKT_TRACY_DO(takt_memory_allocated(ptr, size))
+#define TracyAllocS(ptr, size, depth)  TAKT_TRACY_DO(takt_memory_allocated(ptr, size))
+#define TracyAllocNS(ptr, size, depth, name) TAKT_TRACY_DO(takt_memory_allocated(ptr, size))
+#define TracySecureAlloc(ptr, size)    TAKT_TRACY_DO(takt_memory_allocated(ptr, size))
+#define TracySecureAllocN(ptr, size, name) TAKT_TRACY_DO(takt_memory_allocated(ptr, size))
+#define TracySecureAllocS(ptr, size, depth) TAKT_TRACY_DO(takt_memory_allocated(ptr, size))
+#define TracySecureAllocNS(ptr, size, depth, name) TAKT_TRACY_DO(takt_memory_allocated(ptr, size))
+#define TracyFree(ptr)                 TAKT_TRACY_DO(takt_memory_freed(ptr))
+#define TracyFreeN(ptr, name)          TAKT_TRACY_DO(takt_memory_freed(ptr))
+#define TracyFreeS(ptr, depth)         TAKT_TRACY_DO(takt_memory_freed(ptr))
+#define TracyFreeNS(ptr, depth, name)  TAKT_TRACY_DO(takt_memory_freed(ptr))
+#define TracySecureFree(ptr)           TAKT_TRACY_DO(takt_memory_freed(ptr))
+#define TracySecureFreeN(ptr, name)    TAKT_TRACY_DO(takt_memory_freed(ptr))
+#define TracySecureFreeS(ptr, depth)   TAKT_TRACY_DO(takt_memory_freed(ptr))
+#define TracySecureFreeNS(ptr, depth, name) TAKT_TRACY_DO(takt_memory_freed(ptr))
 
+/* Off, a lock is the program's own: all files that share one have it on, or all have it off. */
+#if TAKT_IS_OFF
+#define TracyLockable(type, lock)              type lock
+#define TracyLockableN(type, lock, name)       type lock
+#define TracySharedLockable(type, lock)        type lock
+#define TracySharedLockableN(type, lock, name) type lock
+#define LockableBase(type)                     type
+#define SharedLockableBase(type)               type
+#define LockableName(lock, name, size)         ((void)(lock), (void)(name), (void)(size))
+#else
 #define TracyLockable(type, lock)              tracy::Lockable<type> lock{#lock}
 #define TracyLockableN(type, lock, name)       tracy::Lockable<type> lock{name}
 #define TracySharedLockable(type, lock)        tracy::SharedLockable<type> lock{#lock}
 #define TracySharedLockableN(type, lock, name) tracy::SharedLockable<type> lock{name}
 #define LockableBase(type)                     tracy::Lockable<type>
 #define SharedLockableBase(type)               tracy::SharedLockable<type>
-#define LockMark(lock)                         ((void)(lock))
 #define LockableName(lock, name, size)         (lock).CustomName(name, size)
+#endif
+#define LockMark(lock)                         ((void)(lock))
 
-#define TracyFiberEnter(name)          takt_tracy_fiber_enter(name)
-#define TracyFiberEnterHint(name, hint) takt_tracy_fiber_enter(name)
-#define TracyFiberLeave                takt_tracy_fiber_leave()
+#define TracyFiberEnter(name)          TAKT_TRACY_DO(takt_tracy_fiber_v1(name))
+#define TracyFiberEnterHint(name, hint) TAKT_TRACY_DO(takt_tracy_fiber_v1(name))
+#define TracyFiberLeave                TAKT_TRACY_DO(takt_tracy_fiber_v1(NULL))
 
-#define TracyIsConnected               (takt_tracy_is_on() != 0)
+#define TracyIsConnected               TAKT_TRACY_IS_ON
 #define TracyIsStarted                 true
 #define TracySetProgramName(name)      ((void)(name))
 #define TracyNoop                      ((void)0)

@@ -12,7 +12,12 @@ TAKT_INLINES_BEGIN
 #ifdef __cplusplus
 
 /* What <type_traits> knows, which takes compilers more time than all of these headers. */
-enum takt_value_kind { TAKT_VALUE_NONE, TAKT_VALUE_ENUM, TAKT_VALUE_INTEGER, TAKT_VALUE_REAL };
+enum takt_value_kind {
+    TAKT_VALUE_NONE,
+    TAKT_VALUE_ENUM,
+    TAKT_VALUE_INTEGER,
+    TAKT_VALUE_REAL
+};
 template <typename T> struct takt_value {
     static const takt_value_kind kind = __is_enum(T) ? TAKT_VALUE_ENUM : TAKT_VALUE_NONE;
 };
@@ -65,14 +70,24 @@ template <> struct takt_arg_as<TAKT_VALUE_ENUM> {
 template <> struct takt_arg_as<TAKT_VALUE_NONE> {
     template <typename T> TAKT_INLINE static void record(takt_site *, const T &)
     {
-        static_assert(takt_value<T>::kind != TAKT_VALUE_NONE,
-                      "Takt: TAKT_ARG takes a number of up to 64 bits, an enum, a bool or a char *");
+        static_assert(
+            takt_value<T>::kind != TAKT_VALUE_NONE,
+            "Takt: TAKT_ARG takes a number of up to 64 bits, an enum, a bool or a char *");
     }
 };
 
-TAKT_INLINE void takt_arg(takt_site *site, bool value) { takt_arg_bool_v1(site, value); }
-TAKT_INLINE void takt_arg(takt_site *site, char *value) { takt_arg_string_v1(site, value); }
-TAKT_INLINE void takt_arg(takt_site *site, const char *value) { takt_arg_string_v1(site, value); }
+TAKT_INLINE void takt_arg(takt_site *site, bool value)
+{
+    takt_arg_bool_v1(site, value);
+}
+TAKT_INLINE void takt_arg(takt_site *site, char *value)
+{
+    takt_arg_string_v1(site, value);
+}
+TAKT_INLINE void takt_arg(takt_site *site, const char *value)
+{
+    takt_arg_string_v1(site, value);
+}
 template <typename T> TAKT_INLINE void takt_arg(takt_site *site, T value)
 {
     takt_arg_as<takt_value<T>::kind>::record(site, value);
@@ -116,13 +131,12 @@ void takt_arg_takes(takt_site *site, struct takt_number_bool_or_string value); /
              : takt_arg_uint_v1, unsigned long long                                                \
              : takt_arg_uint_v1, default                                                           \
              : TAKT_ARG_OTHER(value))
-/* Bit-fields have unnamed types, and so have some floating-point types in C. */
+                                                                               /* Bit-fields have unnamed types, and so have some floating-point types in C. */
 #define TAKT_ARG_OTHER(value)                                                                      \
-    __builtin_choose_expr(                                                                         \
-        TAKT_ARG_HAS_CLASS_OF(0.0, value), takt_arg_real,                                          \
-        __builtin_choose_expr(TAKT_ARG_HAS_CLASS_OF(0, value) &&                                   \
-                                  sizeof(1 ? 0 : (value)) <= sizeof(uint64_t),                     \
-                              takt_arg_int_v1, takt_arg_takes))
+    __builtin_choose_expr(TAKT_ARG_HAS_CLASS_OF(0.0, value), takt_arg_real,                        \
+                          __builtin_choose_expr(TAKT_ARG_HAS_CLASS_OF(0, value) &&                 \
+                                                    sizeof(1 ? 0 : (value)) <= sizeof(uint64_t),   \
+                                                takt_arg_int_v1, takt_arg_takes))
 #define TAKT_ARG_HAS_CLASS_OF(sample, value)                                                       \
     (__builtin_classify_type(value) == __builtin_classify_type(sample))
 #define TAKT_DO_ARG(key, value)                                                                    \

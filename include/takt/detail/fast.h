@@ -33,8 +33,7 @@ TAKT_INLINE uint64_t takt_ticks(void)
 
 /* Stores the ticks since *start. Returns false if they exceed the 32 bits of a record; *ticks is
  * then not valid. */
-TAKT_INLINE bool takt_ticks_since(const uint64_t *start,
-                                                                   uint64_t *ticks)
+TAKT_INLINE bool takt_ticks_since(const uint64_t *start, uint64_t *ticks)
 {
 #ifdef TAKT_USE_FLAGS
     typedef uint32_t __attribute__((__may_alias__)) half;
@@ -79,8 +78,7 @@ TAKT_INLINE bool takt_has_open(void)
 
 /* Returns the tag for a record of `site` in `frame`. If TAKT_SLOW is set in it, the library
  * decides. */
-TAKT_INLINE uint32_t
-takt_tag(const takt_site *site, const takt_frame *frame, uint64_t busy)
+TAKT_INLINE uint32_t takt_tag(const takt_site *site, const takt_frame *frame, uint64_t busy)
 {
     uint32_t tag = __atomic_load_n(&site->tag, __ATOMIC_RELAXED) | frame->depth;
     __asm__("" : "+r"(tag)); /* this order saves a register */
@@ -89,8 +87,7 @@ takt_tag(const takt_site *site, const takt_frame *frame, uint64_t busy)
 
 /* Opens a scope. The returned frame is NULL if the scope is not recorded. Release stores publish
  * frames to the thread that seals, see src/record/log.h. */
-TAKT_INLINE takt_open takt_scope_open(takt_site *site,
-                                                                       uint64_t bits)
+TAKT_INLINE takt_open takt_scope_open(takt_site *site, uint64_t bits)
 {
     takt_open open = {NULL, 0};
     if (!takt_is_on(bits))

@@ -77,8 +77,8 @@ struct TAKT_HIDDEN_TYPE takt_no_guard {
 
 #define TAKT_BLOCK(kind, name, device, filter)                                                     \
     TAKT_GUARD(TAKT_JOIN(takt_scope_, __COUNTER__),                                                \
-               TAKT_OPENED(TAKT_SITE(takt_scope_at_, TAKT_INSTEAD_SCOPE, kind, TAKT_LEVEL_NORMAL, NULL,     \
-                                     name, device, filter),                                        \
+               TAKT_OPENED(TAKT_SITE(takt_scope_at_, TAKT_INSTEAD_SCOPE, kind, TAKT_LEVEL_NORMAL,  \
+                                     NULL, name, device, filter),                                  \
                            TAKT_NORMAL_BIT))
 #define TAKT_BLOCK_IN(category, level, name)                                                       \
     TAKT_GUARD(TAKT_JOIN(takt_scope_, __COUNTER__),                                                \
@@ -99,18 +99,20 @@ struct TAKT_HIDDEN_TYPE takt_no_guard {
     } while (0)
 
 #define TAKT_DO_BEGIN(name)                                                                        \
-    TAKT_SITE_DO(takt_begin_v1, TAKT_NORMAL_BIT, takt_begin_at_, TAKT_SITE_SCOPE, TAKT_INSTEAD_SCOPE, name, )
+    TAKT_SITE_DO(takt_begin_v1, TAKT_NORMAL_BIT, takt_begin_at_, TAKT_SITE_SCOPE,                  \
+                 TAKT_INSTEAD_SCOPE, name, )
 #define TAKT_DO_END(name)                                                                          \
     do {                                                                                           \
         if (TAKT_WHEN(TAKT_NORMAL_BIT) || TAKT_MAY_END)                                            \
-            takt_end_v1(TAKT_SITE_HERE(takt_end_at_, TAKT_INSTEAD_END, TAKT_SITE_SCOPE, name));             \
+            takt_end_v1(TAKT_SITE_HERE(takt_end_at_, TAKT_INSTEAD_END, TAKT_SITE_SCOPE, name));    \
     } while (0)
 #define TAKT_DO_PHASE(name)                                                                        \
     TAKT_PHASED(TAKT_SITE_HERE(takt_phase_at_, TAKT_INSTEAD_PHASE, TAKT_SITE_PHASE, name))
 #define TAKT_DO_MARK(name)                                                                         \
-    TAKT_SITE_DO(takt_mark_v1, TAKT_NORMAL_BIT, takt_mark_at_, TAKT_SITE_MARK, TAKT_INSTEAD_MARK, name, )
+    TAKT_SITE_DO(takt_mark_v1, TAKT_NORMAL_BIT, takt_mark_at_, TAKT_SITE_MARK, TAKT_INSTEAD_MARK,  \
+                 name, )
 #define TAKT_DO_COUNTER(name, value)                                                               \
-    TAKT_SITE_DO(takt_counter_v1, TAKT_NORMAL_BIT, takt_counter_at_, TAKT_SITE_COUNTER,                     \
+    TAKT_SITE_DO(takt_counter_v1, TAKT_NORMAL_BIT, takt_counter_at_, TAKT_SITE_COUNTER,            \
                  TAKT_INSTEAD_COUNTER, name, TAKT_COMMA value)
 #define TAKT_DO_WORK(flops, bytes)                                                                 \
     do {                                                                                           \

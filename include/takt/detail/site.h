@@ -47,18 +47,17 @@ TAKT_INLINES_END
 #define TAKT_CONSTINIT
 #endif
 #define TAKT_REQUIRE_NAME(name, instead)                                                           \
-    TAKT_REQUIRE(TAKT_IS_KNOWN(name), "Takt: this name must be a literal or static constexpr. "    \
-                 instead)
+    TAKT_REQUIRE(TAKT_IS_KNOWN(name),                                                              \
+                 "Takt: this name must be a literal or static constexpr. " instead)
 #define TAKT_REQUIRE_REST(category, level, device, filter)                                         \
-    TAKT_REQUIRE(TAKT_IS_KNOWN(category) && TAKT_IS_KNOWN(device) &&                               \
-                     (level) >= 1 && (level) <= 255 &&                                             \
-                     __builtin_constant_p(TAKT_CAST(uint32_t, filter)),                            \
+    TAKT_REQUIRE(TAKT_IS_KNOWN(category) && TAKT_IS_KNOWN(device) && (level) >= 1 &&               \
+                     (level) <= 255 && __builtin_constant_p(TAKT_CAST(uint32_t, filter)),          \
                  "Takt: category, level (1 to 255), device and filter must be constants")
 
 /* A call site, as an expression. Compilers share the statics of inline functions and templates
- * between files by their names. So the name follows from the place alone, a macro and its line; each
- * is in a block of its own, since compilers number those of the same name by their order, which
- * differs between files that leave some out, and between compilers. */
+ * between files by their names. So the name follows from the place alone, a macro and its line;
+ * each is in a block of its own, since compilers number those of the same name by their order,
+ * which differs between files that leave some out, and between compilers. */
 #define TAKT_SITE(place, instead, kind, level, category, name, device, filter)                     \
     TAKT_SITE_NAMED(TAKT_JOIN(place, __LINE__), instead, kind, level, category, name, device,      \
                     filter)

@@ -1,0 +1,95 @@
+/* What takt/compat/tracy.h has one of for the whole program, and its texts without a NUL. */
+#include "takt/compat/tracy.h"
+
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define MOST_FRAMES 16
+#define MOST_BYTES  256 /* of a text, with its NUL */
+
+/* The frames between FrameMarkStart and FrameMarkEnd, which may be in different libraries: equal
+ * names need not have one address. */
+typedef struct frame {
+    _Atomic uint32_t name; /* takt_name.id; 0: free; TAKEN: being changed */
+    takt_span        span;
+} frame;
+
+#define TAKEN UINT32_MAX
+
+static frame frames[MOST_FRAMES];
+static __thread takt_span fiber;
+
+/* Copies `text` and appends a NUL; longer text is cut. */
+static const char *copy_text(char *copy, const char *text, size_t size)
+{
+    size_t kept = size < MOST_BYTES ? size : MOST_BYTES - 1;
+    memcpy(copy, text, kept);
+    copy[kept] = '\0';
+    return copy;
+}
+
+void takt_tracy_mark_v1(const char *text, size_t size)
+{
+    char copy[MOST_BYTES];
+    takt_mark(copy_text(copy, text, size));
+}
+
+void takt_tracy_arg_v1(takt_site *key, const char *text, size_t size)
+{
+    char copy[MOST_BYTES];
+    takt_arg_string_v1(key, copy_text(copy, text, size));
+}
+
+/* Takes a place of that name for the caller, or returns NULL. */
+static frame *take(uint32_t name)
+{
+    for (size_t i = 0; i < MOST_FRAMES; i++) {
+        uint32_t found = name;
+        if (atomic_compare_exchange_strong(&frames[i].name, &found, TAKEN))
+            return &frames[i];
+    }
+    return NULL;
+}
+
+void takt_tracy_frame_begin_v1(const char *name)
+{
+    uint32_t id = takt_name_make(name, strlen(name)).id;
+    frame *at = id ? take(0) : NULL;
+    if (!at)
+        return;
+    at->span = takt_span_begin(takt_track_named("frames"), name);
+    atomic_store(&at->name, id);
+}
+
+void takt_tracy_frame_end_v1(const char *name)
+{
+    uint32_t id = takt_name_make(name, strlen(name)).id;
+    frame *at = id ? take(id) : NULL;
+    if (!at)
+        return;
+    takt_span_end(at->span);
+    atomic_store(&at->name, 0);
+}
+
+void takt_tracy_fiber_v1(const char *name)
+{
+    takt_span_end(fiber);
+    fiber = name ? takt_span_begin(takt_track_named(name), name) : 0;
+}
+
+void takt_tracy_lock_name_v1(takt_tracy_lock *lock, const char *name, size_t size)
+{
+    char  wait[9 + MOST_BYTES] = "wait for ";
+    char *own = wait + 9;
+    lock->track = takt_track_named(copy_text(own, name, size));
+    lock->wait = takt_name_make(wait, 9 + strlen(own));
+}
+
+takt_tracy_lock *takt_tracy_lock_make_v1(const char *name)
+{
+    takt_tracy_lock *lock = calloc(1, sizeof *lock);
+    if (lock)
+        takt_tracy_lock_name_v1(lock, name, strlen(name));
+    return lock;
+}
