@@ -218,9 +218,13 @@ TAKT_INLINE double takt_timer_stop(takt_timer *timer)
 #ifndef __cplusplus
 
 #if TAKT_IS_OFF /* blocks still run once; nothing is measured */
+TAKT_INLINE double takt_timer_never(double milliseconds)
+{
+    return milliseconds;
+}
 #define TAKT_TIMER_GUARD       __attribute__((__unused__))
 #define TAKT_TIMER_IS_ON       0
-#define TAKT_TIMER_STOP(timer) (0 ? takt_timer_stop(timer) : 0.0)
+#define TAKT_TIMER_STOP(timer) takt_timer_never(0 ? takt_timer_stop(timer) : 0.0)
 #define TAKT_TIMED_VARIABLE(variable, result, ...)                                                 \
     for (bool variable =                                                                           \
              0 ? takt_timed_next((takt_timed_loop[]){takt_timed_begin(                             \

@@ -122,7 +122,7 @@ void takt_end_v1(takt_site *site)
 }
 
 /* Opens a scope if the thread has used the name recently. False if it takes the slow path. */
-static bool begin_name_fast(takt_thread_v1 *thread, const char *name, uint32_t flag)
+static inline bool begin_name_fast(takt_thread_v1 *thread, const char *name, uint32_t flag)
 {
     if (!name || thread->busy)
         return false;

@@ -1,5 +1,8 @@
 /* The library's half of scopes and phases: first hits, phases that end with their scope, crossed
  * scopes, full chunks, long and deep spans, and clocks that the header cannot read. */
+#undef TAKT_COLD
+#define TAKT_COLD /* what is cold in a program's code is not to be compiled for size here */
+
 #include "record/scope.h"
 
 #include "base/clock.h"

@@ -1,5 +1,5 @@
 /* What takt/compat/tracy.h has one of for the whole program, and its texts without a NUL. */
-#include "takt/compat/tracy.h"
+#include "takt/scope.h"
 
 #include <stdatomic.h>
 #include <stdlib.h>

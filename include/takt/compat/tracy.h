@@ -29,34 +29,7 @@
 
 #include <stdlib.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 /* ---- Implementation of the macros; not for programs. --------------------------------------- */
-
-/* Frozen. */
-typedef struct takt_tracy_lock {
-    takt_name  wait;
-    takt_track track;
-    takt_span  held;
-} takt_tracy_lock;
-
-/* Texts need no NUL. One instance of frames and fibers for the whole program: of frames by their
- * name, of fibers by thread. NULL: the thread leaves its fiber. */
-TAKT_API void takt_tracy_mark_v1(const char *text, size_t size);
-TAKT_API void takt_tracy_arg_v1(takt_site *key, const char *text, size_t size);
-TAKT_API void takt_tracy_frame_begin_v1(const char *name);
-TAKT_API void takt_tracy_frame_end_v1(const char *name);
-TAKT_API void takt_tracy_fiber_v1(const char *name);
-TAKT_API void takt_tracy_lock_name_v1(takt_tracy_lock *lock, const char *name, size_t size);
-
-/* Returns NULL if memory is exhausted. The C lock macros accept NULL. Freed with free(). */
-TAKT_API takt_tracy_lock *takt_tracy_lock_make_v1(const char *name);
-
-#ifdef __cplusplus
-}
-#endif
 
 /* Code of these macros, in a branch that is never taken while macros are off. */
 #if TAKT_IS_OFF
@@ -187,22 +160,6 @@ extern "C++" {
 namespace tracy {
 inline namespace TAKT_INLINES_OF(TAKT_VERSION_MAJOR, TAKT_VERSION_MINOR) {
 
-/* A zone whose name is made at run time, or a wait for a lock. */
-class TaktZone {
-public:
-    TAKT_INLINE explicit TaktZone(takt_open opened) noexcept : open_(opened) {}
-#if TAKT_IS_OFF
-    TAKT_INLINE ~TaktZone() {}
-#else
-    TAKT_INLINE ~TaktZone() { takt_scope_close(open_); }
-#endif
-    TaktZone(const TaktZone &) = delete;
-    TaktZone &operator=(const TaktZone &) = delete;
-
-private:
-    takt_open open_;
-};
-
 #if !TAKT_IS_OFF
 
 /* Wraps a mutex of the program and records waits and holds. */
@@ -218,7 +175,7 @@ public:
     TAKT_HOST_INLINE void lock()
     {
         {
-            TaktZone wait(takt_scope_made_v1(lock_.wait));
+            takt_scope_guard wait(takt_scope_made_v1(lock_.wait));
             mutex_.lock();
         }
         takt_tracy_lock_held(&lock_);
@@ -256,7 +213,7 @@ public:
     TAKT_HOST_INLINE void lock_shared()
     {
         {
-            TaktZone wait(takt_scope_made_v1(this->lock_.wait));
+            takt_scope_guard wait(takt_scope_made_v1(this->lock_.wait));
             this->mutex_.lock_shared();
         }
         enter();
@@ -302,14 +259,8 @@ TAKT_HOST_INLINE bool IsProfilerStarted() { return true; }
 
 #define TAKT_TRACY_GUARD(zone, color, name, active)                                                \
     TAKT_GUARD(zone, TAKT_TRACY_OPENED(color, name, active))
-#if TAKT_IS_OFF
 #define TAKT_TRACY_NAMED(zone, name, active)                                                       \
-    tracy::TaktZone zone(                                                                          \
-        ((void)(0 && (active) ? takt_scope_named_v1(name).start : 0), takt_not_opened()))
-#else
-#define TAKT_TRACY_NAMED(zone, name, active)                                                       \
-    tracy::TaktZone zone((active) ? takt_scope_named_v1(name) : takt_not_opened())
-#endif
+    TAKT_GUARD(zone, (active) ? TAKT_NAMED(name) : takt_not_opened())
 
 #define ZoneNamed(zone, active)                          ZoneNamedC(zone, 0, active)
 #define ZoneNamedN(zone, name, active)                   ZoneNamedNC(zone, name, 0, active)

@@ -118,7 +118,9 @@ extern TAKT_DATA __thread takt_thread_v1 takt_thread_hot_v1
 extern TAKT_DATA takt_switch_v1 takt_switch_hot_v1;
 
 /* Called by the macros, not by programs. Cold: most scopes never come there. */
+#ifndef TAKT_COLD
 #define TAKT_COLD __attribute__((__cold__))
+#endif
 TAKT_API TAKT_COLD takt_open takt_scope_begin_v1(takt_site *site);
 TAKT_API TAKT_COLD void takt_scope_end_v1(takt_frame *frame, uint64_t start);
 TAKT_API TAKT_COLD void takt_scope_end_inside_v1(takt_frame *frame,

@@ -22,6 +22,25 @@ extern "C" {
 /* For guards whose names are made at run time: frame NULL while nothing records. */
 TAKT_API takt_open takt_scope_named_v1(const char *name);
 TAKT_API takt_open takt_scope_made_v1(takt_name name);
+
+/* For takt/compat/tracy.h. Frozen. */
+typedef struct takt_tracy_lock {
+    takt_name wait;
+    takt_track track;
+    takt_span held;
+} takt_tracy_lock;
+
+/* Texts need no NUL. One instance of frames and fibers for the whole program: of frames by their
+ * name, of fibers by thread. NULL: the thread leaves its fiber. */
+TAKT_API void takt_tracy_mark_v1(const char *text, size_t size);
+TAKT_API void takt_tracy_arg_v1(takt_site *key, const char *text, size_t size);
+TAKT_API void takt_tracy_frame_begin_v1(const char *name);
+TAKT_API void takt_tracy_frame_end_v1(const char *name);
+TAKT_API void takt_tracy_fiber_v1(const char *name);
+TAKT_API void takt_tracy_lock_name_v1(takt_tracy_lock *lock, const char *name, size_t size);
+
+/* Returns NULL if memory is exhausted. The C lock macros accept NULL. Freed with free(). */
+TAKT_API takt_tracy_lock *takt_tracy_lock_make_v1(const char *name);
 #ifdef __cplusplus
 }
 #endif
@@ -46,6 +65,7 @@ TAKT_INLINE takt_open takt_not_opened(void)
 #define TAKT_IS_RUNNING(frame)  0
 #define TAKT_OPENED(site, bits) ((void)(0 ? takt_scope_begin_v1(site).start : 0), takt_not_opened())
 #define TAKT_OPENED_IN(site)    TAKT_OPENED(site, 0)
+#define TAKT_NAMED(name)        ((void)(0 ? takt_scope_named_v1(name).start : 0), takt_not_opened())
 #define TAKT_CLOSED(opened)     (0 ? takt_scope_end_v1((opened).frame, (opened).start) : (void)0)
 #define TAKT_PHASED(site)       (0 ? takt_phase_v1(site) : (void)0)
 #ifdef __cplusplus
@@ -62,11 +82,16 @@ struct TAKT_HIDDEN_TYPE takt_no_guard {
 
 #else
 
-#define TAKT_WHEN(bits)              TAKT_UNLIKELY(takt_is_on(bits))
-#define TAKT_MAY_END                 takt_has_open()
-#define TAKT_IS_RUNNING(frame)       (__atomic_load_n(&(frame).ns, __ATOMIC_RELAXED) != 0)
-#define TAKT_OPENED(site, bits)      takt_scope_open(site, bits)
+#define TAKT_WHEN(bits)        TAKT_UNLIKELY(takt_is_on(bits))
+#define TAKT_MAY_END           takt_has_open()
+#define TAKT_IS_RUNNING(frame) (__atomic_load_n(&(frame).ns, __ATOMIC_RELAXED) != 0)
+#if defined(__NVCC__) || defined(__EDG__)
+#define TAKT_OPENED(site, bits) (TAKT_WHEN(bits) ? takt_scope_open(site, bits) : takt_not_opened())
+#else
+#define TAKT_OPENED(site, bits) takt_scope_open(site, bits)
+#endif
 #define TAKT_OPENED_IN(site)         takt_scope_open_in(site)
+#define TAKT_NAMED(name)             takt_scope_named_v1(name)
 #define TAKT_CLOSED(opened)          takt_scope_close(opened)
 #define TAKT_PHASED(site)            takt_phase_next(site, TAKT_NORMAL_BIT)
 #define TAKT_GUARD(variable, opened) TAKT_SCOPE_GUARD(variable, opened)

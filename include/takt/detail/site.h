@@ -28,6 +28,12 @@ TAKT_INLINE constexpr char takt_first_letter(const char *text)
 {
     return text ? *text : '\0';
 }
+TAKT_INLINE takt_site *takt_site_name(takt_site *site, const char *name, const char *function)
+{
+    site->function = function;
+    site->name = name;
+    return site;
+}
 TAKT_INLINES_END
 #define TAKT_IS_KNOWN(text)         __builtin_constant_p(takt_first_letter(text))
 #define TAKT_REQUIRE(what, message) static_assert(what, message);
@@ -50,30 +56,47 @@ TAKT_INLINES_END
     TAKT_REQUIRE(TAKT_IS_KNOWN(name),                                                              \
                  "Takt: this name must be a literal or static constexpr. " instead)
 #define TAKT_REQUIRE_REST(category, level, device, filter)                                         \
-    TAKT_REQUIRE(TAKT_IS_KNOWN(category) && TAKT_IS_KNOWN(device) && (level) >= 1 &&               \
-                     (level) <= 255 && __builtin_constant_p(TAKT_CAST(uint32_t, filter)),          \
-                 "Takt: category, level (1 to 255), device and filter must be constants")
+    TAKT_REQUIRE(                                                                                  \
+        TAKT_IS_KNOWN(category) && TAKT_IS_KNOWN(device) && (level) >= 1 && (level) <= 255 &&      \
+            __builtin_constant_p(TAKT_CAST(uint32_t, filter)),                                     \
+        "Takt: category, level, device and filter must be constants, the level from 1 to 255")
 
 /* A call site, as an expression. Compilers share the statics of inline functions and templates
  * between files by their names. So the name follows from the place alone, a macro and its line;
  * each is in a block of its own, since compilers number those of the same name by their order,
  * which differs between files that leave some out, and between compilers. */
 #define TAKT_SITE(place, instead, kind, level, category, name, device, filter)                     \
-    TAKT_SITE_NAMED(TAKT_JOIN(place, __LINE__), instead, kind, level, category, name, device,      \
-                    filter)
+    TAKT_SITE_NAMED(TAKT_JOIN(place, TAKT_JOIN(TAKT_SITE_BY, __LINE__)), instead, kind, level,     \
+                    category, name, device, filter)
+#if defined(__NVCC__) || defined(__EDG__)
+/* In templates, nvcc takes the name of a function for no constant, and refuses the static. So there
+ * the names are stored at each hit, into a static that no other compiler's files have; TAKT_OPENED
+ * evaluates a site only while something records. */
+#define TAKT_SITE_BY nvcc_
+#define TAKT_SITE_NAMED(variable, instead, kind, level, category, name, device, filter)            \
+    (__extension__({                                                                               \
+        TAKT_REQUIRE_NAME(name, instead)                                                           \
+        TAKT_REQUIRE_REST(category, level, device, filter)                                         \
+        static takt_site variable =                                                                \
+            TAKT_SITE_AS(kind, level, category, NULL, NULL, device, filter);                       \
+        takt_site_name(&variable, name, TAKT_FUNCTION_NAME);                                       \
+    }))
+#else
+#define TAKT_SITE_BY
 #define TAKT_SITE_NAMED(variable, instead, kind, level, category, name, device, filter)            \
     (__extension__({                                                                               \
         TAKT_REQUIRE_NAME(name, instead)                                                           \
         TAKT_REQUIRE_REST(category, level, device, filter)                                         \
         TAKT_CONSTINIT static takt_site variable =                                                 \
-            TAKT_SITE_AS(kind, level, category, name, device, filter);                             \
+            TAKT_SITE_AS(kind, level, category, name, TAKT_FUNCTION_NAME, device, filter);         \
         &variable;                                                                                 \
     }))
-#define TAKT_SITE_AS(kind, level, category, name, device, filter)                                  \
+#endif
+#define TAKT_SITE_AS(kind, level, category, name, function, device, filter)                        \
     {                                                                                              \
         TAKT_SLOW, TAKT_CAST(uint8_t, kind), TAKT_LEVEL_OF(level), 0, ~UINT64_C(0),                \
             (name), /* a literal; for names made at run time use takt_begin() and the like */      \
-            (category), __FILE__, TAKT_FUNCTION_NAME, (device), __LINE__, (filter)                 \
+            (category), __FILE__, (function), (device), __LINE__, (filter)                         \
     }
 #ifdef __cplusplus
 #define TAKT_LEVEL_OF(level) TAKT_CAST(uint8_t, level)
