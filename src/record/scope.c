@@ -269,13 +269,13 @@ takt_open tkt_scope_open_named(const char *name, const void *caller)
 
 takt_open tkt_scope_open_made(uint32_t site, const void *caller)
 {
-    if (!site)
-        return tkt_scope_open_named(NULL, caller);
     takt_open open = {NULL, 0};
     tkt_thread_log *log = tkt_log_enter();
     if (!log)
         return open;
-    open = open_of(log, tkt_scope_push(log, site, 0, caller));
+    uint32_t id = site ? site : tkt_name_site(log, NULL, TAKT_SITE_SCOPE);
+    if (id)
+        open = open_of(log, tkt_scope_push(log, id, 0, caller));
     tkt_log_leave(log);
     return open;
 }

@@ -21,24 +21,24 @@ static frame frames[MOST_FRAMES];
 static __thread takt_span fiber;
 
 /* Copies `text` and appends a NUL; longer text is cut. */
-static const char *copy_text(char *copy, const char *text, size_t size)
+static const char *copy_text(char *copy, const char *text, size_t bytes)
 {
-    size_t kept = size < MOST_BYTES ? size : MOST_BYTES - 1;
+    size_t kept = bytes < MOST_BYTES ? bytes : MOST_BYTES - 1;
     memcpy(copy, text, kept);
     copy[kept] = '\0';
     return copy;
 }
 
-void takt_tracy_mark_v1(const char *text, size_t size)
+void takt_tracy_mark_v1(const char *text, size_t bytes)
 {
     char copy[MOST_BYTES];
-    takt_mark(copy_text(copy, text, size));
+    takt_mark(copy_text(copy, text, bytes));
 }
 
-void takt_tracy_arg_v1(takt_site *key, const char *text, size_t size)
+void takt_tracy_arg_v1(takt_site *key, const char *text, size_t bytes)
 {
     char copy[MOST_BYTES];
-    takt_arg_string_v1(key, copy_text(copy, text, size));
+    takt_arg_string_v1(key, copy_text(copy, text, bytes));
 }
 
 /* Takes a place of that name for the caller, or returns NULL. */
@@ -78,11 +78,11 @@ void takt_tracy_fiber_v1(const char *name)
     fiber = name ? takt_span_begin(takt_track_named(name), name) : 0;
 }
 
-void takt_tracy_lock_name_v1(takt_tracy_lock *lock, const char *name, size_t size)
+void takt_tracy_lock_name_v1(takt_tracy_lock *lock, const char *name, size_t bytes)
 {
     char  wait[9 + MOST_BYTES] = "wait for ";
     char *own = wait + 9;
-    lock->track = takt_track_named(copy_text(own, name, size));
+    lock->track = takt_track_named(copy_text(own, name, bytes));
     lock->wait = takt_name_make(wait, 9 + strlen(own));
 }
 

@@ -117,12 +117,12 @@ extern TAKT_DATA __thread takt_thread_v1 takt_thread_hot_v1
     __attribute__((__tls_model__("initial-exec")));
 extern TAKT_DATA takt_switch_v1 takt_switch_hot_v1;
 
-/* Called by the macros, not by programs. Cold: most scopes never come there. */
+/* Called by the macros, not by programs. Cold: once for a site, or for a chunk. */
 #ifndef TAKT_COLD
 #define TAKT_COLD __attribute__((__cold__))
 #endif
 TAKT_API TAKT_COLD takt_open takt_scope_begin_v1(takt_site *site);
-TAKT_API TAKT_COLD void takt_scope_end_v1(takt_frame *frame, uint64_t start);
+TAKT_API void takt_scope_end_v1(takt_frame *frame, uint64_t start); /* also of each phase */
 TAKT_API TAKT_COLD void takt_scope_end_inside_v1(takt_frame *frame,
                                                  uint64_t start); /* after takt_enter() */
 TAKT_API void takt_frame_next_v1(takt_frame_begin *begin, const char *name);

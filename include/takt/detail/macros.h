@@ -32,12 +32,12 @@ typedef struct takt_tracy_lock {
 
 /* Texts need no NUL. One instance of frames and fibers for the whole program: of frames by their
  * name, of fibers by thread. NULL: the thread leaves its fiber. */
-TAKT_API void takt_tracy_mark_v1(const char *text, size_t size);
-TAKT_API void takt_tracy_arg_v1(takt_site *key, const char *text, size_t size);
+TAKT_API void takt_tracy_mark_v1(const char *text, size_t bytes);
+TAKT_API void takt_tracy_arg_v1(takt_site *key, const char *text, size_t bytes);
 TAKT_API void takt_tracy_frame_begin_v1(const char *name);
 TAKT_API void takt_tracy_frame_end_v1(const char *name);
 TAKT_API void takt_tracy_fiber_v1(const char *name);
-TAKT_API void takt_tracy_lock_name_v1(takt_tracy_lock *lock, const char *name, size_t size);
+TAKT_API void takt_tracy_lock_name_v1(takt_tracy_lock *lock, const char *name, size_t bytes);
 
 /* Returns NULL if memory is exhausted. The C lock macros accept NULL. Freed with free(). */
 TAKT_API takt_tracy_lock *takt_tracy_lock_make_v1(const char *name);

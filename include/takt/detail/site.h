@@ -57,7 +57,8 @@ TAKT_INLINES_END
                  "Takt: this name must be a literal or static constexpr. " instead)
 #define TAKT_REQUIRE_REST(category, level, device, filter)                                         \
     TAKT_REQUIRE(                                                                                  \
-        TAKT_IS_KNOWN(category) && TAKT_IS_KNOWN(device) && (level) >= 1 && (level) <= 255 &&      \
+        TAKT_IS_KNOWN(category) && TAKT_IS_KNOWN(device) &&                                        \
+            __builtin_constant_p(TAKT_CAST(uint8_t, level)) && (level) >= 1 && (level) <= 255 &&   \
             __builtin_constant_p(TAKT_CAST(uint32_t, filter)),                                     \
         "Takt: category, level, device and filter must be constants, the level from 1 to 255")
 
@@ -67,7 +68,8 @@ TAKT_INLINES_END
  * which differs between files that leave some out, and between compilers. */
 #define TAKT_SITE(place, instead, kind, level, category, name, device, filter)                     \
     TAKT_SITE_NAMED(TAKT_JOIN(place, TAKT_JOIN(TAKT_SITE_BY, __LINE__)), instead, kind, level,     \
-                    category, name, device, filter)
+                    category, name, /* for names made at run time use takt_begin() and the like */ \
+                    device, filter)
 #if defined(__NVCC__) || defined(__EDG__)
 /* In templates, nvcc takes the name of a function for no constant, and refuses the static. So there
  * the names are stored at each hit, into a static that no other compiler's files have; TAKT_OPENED
