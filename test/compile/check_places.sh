@@ -1,0 +1,46 @@
+#!/bin/bash
+# Scopes of inline functions and templates that many files share: each is recorded under its own name,
+# as often as it ran, whatever else the files have, and whichever compilers, standards, levels of
+# optimisation and NDEBUG they are compiled with. PLACES="FILES FUNCTIONS" makes it larger.
+. "${0%/*}/../support/lib_script.sh"
+need python3
+cd "$TAKT_ROOT" || exit 1
+. test/compile/lib_compilers.sh
+read -r files functions <<<"${PLACES:-4 12}"
+seed=${PLACES_SEED:-1}
+flags="-w -pthread -Iinclude"
+mapfile -t found < <(for c in $(compilers); do cxx_of "$c"; done)
+[ ${#found[@]} -gt 0 ] || { echo "needs a C++ compiler" && exit 77; }
+
+# Compiles by the commands of the file $2, links with what follows, runs, and compares.
+try() { # WHAT COMMANDS LINK...
+    local what=$1 folder=$scratch/places
+    xargs -d '\n' -P 2 -I{} sh -c "{} $flags" <"$2" >"$scratch/said" 2>&1 ||
+        { fail "$what does not compile: $(head -n 5 "$scratch/said")" && return; }
+    "${@:3}" "$folder"/*.o -o "$folder/program" "$TAKT_LIB/libtakt.a" -lyaml -lz -lm -ldl -pthread \
+        >"$scratch/said" 2>&1 || { fail "$what does not link: $(head -n 5 "$scratch/said")" && return; }
+    TAKT_OPTIONS="profiling.active=0 profiling.level=4 reports= output.directory=$folder/out \
+        output.traces=perfetto output.announce=false" "$folder/program" >"$scratch/said" 2>&1 ||
+        { fail "$what fails: $(cat "$scratch/said")" && return; }
+    "$takt" report --scopes --json --rows 100000 "$folder"/out/*.pftrace >"$scratch/scopes.json"
+    python3 test/compile/compare_places.py "$scratch/scopes.json" "$folder/expected.txt" || fail "$what: see above"
+    rm -rf "$folder"/*.o "$folder/out"
+}
+
+mkdir "$scratch/places"
+python3 test/compile/make_places.py "$scratch/places" "$seed" "$files" "$functions" "${found[@]}" \
+    >"$scratch/mixed" || exit 1
+try "a mix of ${found[*]} (seed $seed)" "$scratch/mixed" "${found[0]}"
+levels=("-O2 -flto") alone=("${found[0]}")
+[ -z "${PLACES-}" ] || { levels=(-O0 -O3 -Os "-O2 -flto") && alone=("${found[@]}"); }
+for cxx in "${alone[@]}"; do
+    for level in "${levels[@]}"; do
+        sed -E "s/^[^ ]*/$cxx/; s/ -O[^ ]* / $level /" "$scratch/mixed" >"$scratch/commands"
+        # shellcheck disable=SC2086
+        [[ $level != *lto* ]] || echo 'int main() {}' | $cxx $level -x c++ - -o "$scratch/lto" 2>/dev/null ||
+            { leave_out "$cxx $level" "does not link here" && continue; }
+        # shellcheck disable=SC2086
+        try "$cxx $level (seed $seed)" "$scratch/commands" "$cxx" $level
+    done
+done
+finish "$(wc -l <"$scratch/places/expected.txt") places in $functions functions, shared by $files files"
