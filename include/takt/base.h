@@ -53,6 +53,12 @@
 #define TAKT_INLINES_END                                                                           \
     }                                                                                              \
     }
+#elif defined(__clang__) /* which warns of static functions in the program's own inline functions */
+#define TAKT_INLINE                                                                                \
+    extern inline                                                                                  \
+        __attribute__((__always_inline__, __gnu_inline__, __no_instrument_function__))
+#define TAKT_INLINES_BEGIN
+#define TAKT_INLINES_END
 #else
 #define TAKT_INLINE static inline __attribute__((__always_inline__, __no_instrument_function__))
 #define TAKT_INLINES_BEGIN
@@ -185,7 +191,11 @@ TAKT_API uint64_t takt_now_ns(void);
 
 /* ---- How TAKT_SIZED functions and options work ----------------------------------------------- */
 
+#ifdef __cplusplus
 #define TAKT_SIZED TAKT_INLINE
+#else
+#define TAKT_SIZED static inline /* may be called by pointer */
+#endif
 
 /* A cast that C++ compilers do not warn about as an old-style cast. */
 #ifdef __cplusplus

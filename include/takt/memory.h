@@ -22,8 +22,8 @@ extern "C" {
  * allocation functions. From the first call on, Takt keeps totals even while nothing records.
  * Traces contain the events only while something records with profile_memory. The free of an
  * unknown address counts as unmatched. NULL is ignored. Any thread. */
-TAKT_INLINE void takt_memory_allocated(const void *address, size_t bytes) TAKT_ADDRESS;
-TAKT_INLINE void takt_memory_freed(const void *address) TAKT_ADDRESS;
+TAKT_SIZED void takt_memory_allocated(const void *address, size_t bytes) TAKT_ADDRESS;
+TAKT_SIZED void takt_memory_freed(const void *address) TAKT_ADDRESS;
 
 /* Sets whether Takt keeps totals while nothing records; by default it does. After keep = false, a
  * report costs as little as a scope while nothing records. A recording then knows only memory
@@ -66,13 +66,13 @@ TAKT_API void takt_memory_freed_v1(const void *address) TAKT_ADDRESS;
 #define TAKT_MEMORY_IS_ON __atomic_load_n(&takt_memory_on_v1, __ATOMIC_RELAXED)
 #endif
 
-TAKT_INLINE void takt_memory_allocated(const void *address, size_t bytes)
+TAKT_SIZED void takt_memory_allocated(const void *address, size_t bytes)
 {
     if (TAKT_MEMORY_IS_ON)
         takt_memory_allocated_v1(address, bytes);
 }
 
-TAKT_INLINE void takt_memory_freed(const void *address)
+TAKT_SIZED void takt_memory_freed(const void *address)
 {
     if (TAKT_MEMORY_IS_ON)
         takt_memory_freed_v1(address);

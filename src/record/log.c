@@ -20,7 +20,8 @@ static const takt_frame no_stack[2] = {{0, TAKT_NO_SCOPE, TAKT_SLOW}, {0, 0, TAK
     {                                                                                              \
         .top = (takt_frame *)no_stack + 1, .busy = TAKT_BUSY | TKT_BUSY_SHUT                       \
     }
-__thread takt_thread_v1 takt_thread_hot_v1 = NO_LOG;
+/* Aligned, so that it is one cache line. */
+__thread takt_thread_v1 takt_thread_hot_v1 __attribute__((aligned(64))) = NO_LOG;
 
 static tkt_mutex list_lock = TKT_MUTEX_INIT;
 static tkt_thread_log *all_logs;

@@ -195,5 +195,6 @@ TAKT_INLINE void takt_scope_leave(takt_open *open)
 #endif
 
 TAKT_INLINES_END
+
 #endif
 #endif

@@ -150,7 +150,9 @@ struct TAKT_HIDDEN_TYPE takt_no_guard {
 #define TAKT_DO_FRAME(name)                                                                        \
     do {                                                                                           \
         TAKT_REQUIRE_NAME(name, TAKT_INSTEAD_FRAME)                                                \
+        TAKT_QUIET_BEGIN                                                                           \
         TAKT_CONSTINIT static takt_frame_begin TAKT_JOIN(takt_frame_at_, __LINE__) = {0};          \
+        TAKT_QUIET_END                                                                             \
         if (TAKT_WHEN(TAKT_NORMAL_BIT) || TAKT_IS_RUNNING(TAKT_JOIN(takt_frame_at_, __LINE__)))    \
             takt_frame_next_v1(&TAKT_JOIN(takt_frame_at_, __LINE__), name);                        \
     } while (0)

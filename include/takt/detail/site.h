@@ -52,6 +52,17 @@ TAKT_INLINES_END
 #define TAKT_REQUIRE(what, message)
 #define TAKT_CONSTINIT
 #endif
+
+/* In C, each file has its own static of an inline function, of which clang warns. */
+#if defined(__clang__) && !defined(__cplusplus)
+#define TAKT_QUIET_BEGIN                                                                           \
+    _Pragma("clang diagnostic push")                                                               \
+        _Pragma("clang diagnostic ignored \"-Wstatic-local-in-inline\"")
+#define TAKT_QUIET_END _Pragma("clang diagnostic pop")
+#else
+#define TAKT_QUIET_BEGIN
+#define TAKT_QUIET_END
+#endif
 #define TAKT_REQUIRE_NAME(name, instead)                                                           \
     TAKT_REQUIRE(TAKT_IS_KNOWN(name),                                                              \
                  "Takt: this name must be a literal or static constexpr. " instead)
@@ -89,8 +100,10 @@ TAKT_INLINES_END
     (__extension__({                                                                               \
         TAKT_REQUIRE_NAME(name, instead)                                                           \
         TAKT_REQUIRE_REST(category, level, device, filter)                                         \
+        TAKT_QUIET_BEGIN                                                                           \
         TAKT_CONSTINIT static takt_site variable =                                                 \
             TAKT_SITE_AS(kind, level, category, name, TAKT_FUNCTION_NAME, device, filter);         \
+        TAKT_QUIET_END                                                                             \
         &variable;                                                                                 \
     }))
 #endif
