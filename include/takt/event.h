@@ -103,7 +103,7 @@ TAKT_INLINE takt_stream_mark takt_stream_not_opened(void)
 #define TAKT_STREAM_OPENED(site, filter, stream)                                                   \
     ((void)(0 ? takt_stream_begin_v1(stream, filter, site) : NULL), takt_stream_not_opened())
 #ifdef __cplusplus
-struct TAKT_HIDDEN_TYPE takt_no_stream_guard {
+struct takt_no_stream_guard {
     takt_stream_mark mark;
     TAKT_INLINE explicit takt_no_stream_guard(takt_stream_mark opened) : mark(opened) {}
     takt_no_stream_guard(const takt_no_stream_guard &) = delete;
@@ -136,7 +136,7 @@ TAKT_INLINE void takt_stream_close(takt_stream_mark *mark)
 
 #define TAKT_STREAM_OPENED(site, filter, stream) takt_stream_open(site, filter, stream)
 #ifdef __cplusplus
-struct TAKT_HIDDEN_TYPE takt_stream_guard {
+struct takt_stream_guard {
     takt_stream_mark mark;
     TAKT_INLINE explicit takt_stream_guard(takt_stream_mark opened) : mark(opened) {}
     takt_stream_guard(const takt_stream_guard &) = delete;

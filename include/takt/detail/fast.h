@@ -177,7 +177,7 @@ TAKT_INLINE void takt_phase_next(takt_site *site, uint64_t bits)
 
 #ifdef __cplusplus
 /* Closes its scope at the end of the block. */
-struct TAKT_HIDDEN_TYPE takt_scope_guard {
+struct takt_scope_guard {
     takt_open open;
     TAKT_INLINE explicit takt_scope_guard(takt_open opened) : open(opened) {}
     takt_scope_guard(const takt_scope_guard &) = delete;

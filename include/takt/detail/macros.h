@@ -69,7 +69,7 @@ TAKT_INLINE takt_open takt_not_opened(void)
 #define TAKT_CLOSED(opened)     (0 ? takt_scope_end_v1((opened).frame, (opened).start) : (void)0)
 #define TAKT_PHASED(site)       (0 ? takt_phase_v1(site) : (void)0)
 #ifdef __cplusplus
-struct TAKT_HIDDEN_TYPE takt_no_guard {
+struct takt_no_guard {
     TAKT_INLINE explicit takt_no_guard(takt_open) {}
     takt_no_guard(const takt_no_guard &) = delete;
     takt_no_guard &operator=(const takt_no_guard &) = delete;
