@@ -581,8 +581,9 @@ check-emulated: all $(emulated) $(emulated_tests)
 check-compilers:
 	@test/support/install-packages.sh compilers
 	@+$(again) check-compilers-built
-check-compilers-built: libs
-	@$(test_env) test/support/run-tests.sh $(addprefix test/compile/check_,headers.sh names.sh programs.sh)
+check-compilers-built: all
+	@$(test_env) PLACES='20 200' test/support/run-tests.sh \
+	    $(addprefix test/compile/check_,headers.sh names.sh programs.sh disable.sh places.sh)
 
 check-with-%:
 	@+$(again) B='$(B)/with/$*' CC='$*' CUDA=0 WERROR=1 check-tests

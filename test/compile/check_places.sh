@@ -1,7 +1,8 @@
 #!/bin/bash
 # Scopes of inline functions and templates that many files share: each is recorded under its own name,
 # as often as it ran, whatever else the files have, and whichever compilers, standards, levels of
-# optimisation and NDEBUG they are compiled with. PLACES="FILES FUNCTIONS" makes it larger.
+# optimisation and NDEBUG they are compiled with. By default few files, and one compiler beside the mix of
+# all; PLACES="FILES FUNCTIONS" is for more of them, and for each compiler at four levels.
 . "${0%/*}/../support/lib_script.sh"
 need python3
 cd "$TAKT_ROOT" || exit 1
@@ -27,10 +28,17 @@ try() { # WHAT COMMANDS LINK...
     rm -rf "$folder"/*.o "$folder/out"
 }
 
-mkdir "$scratch/places"
-python3 test/compile/make_places.py "$scratch/places" "$seed" "$files" "$functions" "${found[@]}" \
-    >"$scratch/mixed" || exit 1
+generate() { # FILES FUNCTIONS
+    rm -rf "$scratch/places"
+    mkdir "$scratch/places"
+    python3 test/compile/make_places.py "$scratch/places" "$seed" "$1" "$2" "${found[@]}" \
+        >"$scratch/mixed" || exit 1
+}
+
+generate "$files" "$functions"
+count="$(wc -l <"$scratch/places/expected.txt") places in $functions functions, shared by $files files"
 try "a mix of ${found[*]} (seed $seed)" "$scratch/mixed" "${found[0]}"
+generate 4 12
 levels=("-O2 -flto") alone=("${found[0]}")
 [ -z "${PLACES-}" ] || { levels=(-O0 -O3 -Os "-O2 -flto") && alone=("${found[@]}"); }
 for cxx in "${alone[@]}"; do
@@ -43,4 +51,4 @@ for cxx in "${alone[@]}"; do
         try "$cxx $level (seed $seed)" "$scratch/commands" "$cxx" $level
     done
 done
-finish "$(wc -l <"$scratch/places/expected.txt") places in $functions functions, shared by $files files"
+finish "$count"
