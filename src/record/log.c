@@ -230,6 +230,7 @@ static tkt_thread_log *attach(takt_thread_v1 *thread)
     __atomic_store_n(&thread->cursor, log->rest, __ATOMIC_RELAXED);
     __atomic_store_n(&thread->top, log->frames, __ATOMIC_RELAXED);
     log->thread = thread;
+    log->fiber = 0;
     log->unpushed = 0;
     log->stray = 0;
     log->skipped_count = 0;

@@ -169,6 +169,7 @@ typedef struct tkt_thread_log {
                                * written; 0: none */
     uint32_t        youth;    /* atomic; visits to the library left before the fast paths open */
     bool is_ending;           /* atomic; the thread had begun to end before it got the log */
+    uint64_t fiber; /* the takt_span of takt/compat/tracy.h's fiber; 0: none */
     uint32_t        unpushed; /* TAKT_BEGINs that found the stack full */
     uint32_t        stray;    /* depth of a stray phase + 1; 0: none. See scope.c */
     tkt_skipped     skipped[TKT_SKIPPED]; /* see pair.c; the innermost last */

@@ -1,5 +1,5 @@
 /* What takt/compat/tracy.h has one of for the whole program, and its texts without a NUL. */
-#include "takt/scope.h"
+#include "record/log.h"
 
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -18,7 +18,6 @@ typedef struct frame {
 #define TAKEN UINT32_MAX
 
 static frame frames[MOST_FRAMES];
-static __thread takt_span fiber;
 
 /* Copies `text` and appends a NUL; longer text is cut. */
 static const char *copy_text(char *copy, const char *text, size_t bytes)
@@ -72,10 +71,18 @@ void takt_tracy_frame_end_v1(const char *name)
     atomic_store(&at->name, 0);
 }
 
+/* While nothing was recorded on this thread, it has no log, and no fiber either. */
 void takt_tracy_fiber_v1(const char *name)
 {
-    takt_span_end(fiber);
-    fiber = name ? takt_span_begin(takt_track_named(name), name) : 0;
+    tkt_thread_log *log = takt_thread_hot_v1.log;
+    if (log) {
+        takt_span_end(log->fiber);
+        log->fiber = 0;
+    }
+    takt_span entered = name ? takt_span_begin(takt_track_named(name), name) : 0;
+    log = takt_thread_hot_v1.log;
+    if (entered && log)
+        log->fiber = entered;
 }
 
 void takt_tracy_lock_name_v1(takt_tracy_lock *lock, const char *name, size_t bytes)

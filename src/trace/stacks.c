@@ -67,7 +67,14 @@ uint32_t tkt_stacks_add(tkt_stacks *known, const uint32_t *frames, uint32_t coun
 
 uint32_t tkt_stacks_function(tkt_stacks *known, const char *symbol)
 {
-    char name[1024];
+    /* Compilers name the parts of a function "forces.cold", "forces.part.0". */
+    char name[1024], whole[1024];
+    size_t size = strcspn(symbol, ".");
+    if (size > 0 && symbol[size] && size < sizeof whole) {
+        memcpy(whole, symbol, size);
+        whole[size] = '\0';
+        symbol = whole;
+    }
     char *demangled = tkt_name_demangle(symbol);
     if (!demangled)
         return TKT_STRTAB_FULL;
