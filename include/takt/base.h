@@ -27,17 +27,19 @@
  * program. */
 #define TAKT_ABI 0
 
-/* Functions of the library. For nvcc they are functions of both sides, of which the device's has no
- * body: a kernel that calls one does not link ("Unresolved extern function 'takt_begin'"). As
- * functions of the host alone they would be a warning, and the kernel would lose its code. */
+/* Functions of the library. For compilers of CUDA they are functions of both sides, of which the
+ * device's has no body: a kernel that calls one does not link ("Unresolved extern function
+ * 'takt_begin'"). As functions of the host alone they would be a warning of nvcc's, and the kernel
+ * would lose its code. */
 #define TAKT_DATA __attribute__((__visibility__("default")))
 #if defined(__NVCC__) && defined(__CUDACC__)
 #define TAKT_HOST_DEVICE __host__ __device__
-#define TAKT_API         TAKT_DATA TAKT_HOST_DEVICE
+#elif defined(__clang__) && defined(__CUDA__)
+#define TAKT_HOST_DEVICE __attribute__((host)) __attribute__((device))
 #else
 #define TAKT_HOST_DEVICE
-#define TAKT_API TAKT_DATA
 #endif
+#define TAKT_API TAKT_DATA TAKT_HOST_DEVICE
 
 /* Functions in these headers. Programs inline them, do not export them, and do not instrument them
  * (-finstrument-functions, -pg). TAKT_INLINES is around those of C++: their names have the release
