@@ -47,7 +47,7 @@ class Function:
         if rng.random() < 0.3: # of another kind than what follows on the same line
             debug = f'DEBUG_ONLY(TAKT_MARK("{self.name} debug");) '
         if rng.random() < 0.3:
-            debug += f'DEBUG_ONLY([&] {{ TAKT_SCOPE("{self.place("debug", True)}"); s += 1; }}();) '
+            debug += f'DEBUG_ONLY([&] {{ TAKT_SCOPE("{self.place("debug", True)}"); s += 1; }}();)\n    '
         form = rng.randrange(9)
         if form == 0:
             return debug + f'{{ TAKT_SCOPE("{self.place("scope")}"); s += 1; }}'
