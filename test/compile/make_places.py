@@ -46,8 +46,8 @@ class Function:
         debug = ""
         if rng.random() < 0.3: # of another kind than what follows on the same line
             debug = f'DEBUG_ONLY(TAKT_MARK("{self.name} debug");) '
-        if rng.random() < 0.3:
-            debug += f'DEBUG_ONLY([&] {{ TAKT_SCOPE("{self.place("debug", True)}"); s += 1; }}();)\n    '
+        if rng.random() < 0.3: # not a lambda: then others would be each other's functions, for any program
+            debug += f'DEBUG_ONLY({{ TAKT_SCOPE("{self.place("debug", True)}"); s += 1; }})\n    '
         form = rng.randrange(9)
         if form == 0:
             return debug + f'{{ TAKT_SCOPE("{self.place("scope")}"); s += 1; }}'
