@@ -24,7 +24,6 @@
 #include <takt/takt.h>
 
 #include <new>
-#include <type_traits>
 #include <utility>
 
 /* The classes contain structs that grow with releases. Each release therefore has its own inline
@@ -32,18 +31,14 @@
  * headers of different releases. Include this header instead of declaring the classes yourself. */
 #define TAKT_RELEASE TAKT_JOIN(TAKT_JOIN(v, TAKT_VERSION_MAJOR), TAKT_JOIN(_, TAKT_VERSION_MINOR))
 
-namespace takt
-{
-inline namespace TAKT_RELEASE
-{
+namespace takt {
+inline namespace TAKT_RELEASE {
 
-namespace detail
-{
+namespace detail {
 
 /* Owns a lambda behind one pointer, which C code passes on as `user`. */
-template <typename Result, typename... Arguments> class Callback
-{
-  public:
+template <typename Result, typename... Arguments> class Callback {
+public:
     TAKT_INLINE Callback() noexcept : object_(nullptr) {}
 
     template <typename Function>
@@ -73,7 +68,7 @@ template <typename Result, typename... Arguments> class Callback
         return object_->call(object_, arguments...);
     }
 
-  private:
+private:
     struct Object {
         Result (*call)(Object *, Arguments...);
         void (*destroy)(Object *);
@@ -99,9 +94,8 @@ template <typename Result, typename... Arguments> class Callback
 };
 
 /* Ends the loop of takt::timed(), also when its block throws. */
-class TimedLoop
-{
-  public:
+class TimedLoop {
+public:
     TAKT_INLINE explicit TimedLoop(const takt_timed_loop &begun) noexcept : loop(begun) {}
     TAKT_INLINE ~TimedLoop() { takt_timed_end(&loop); }
     TimedLoop(const TimedLoop &) = delete;
@@ -110,9 +104,8 @@ class TimedLoop
 };
 
 /* What a TAKT_TIMER declares while macros are off. */
-class NoTimer
-{
-  public:
+class NoTimer {
+public:
     TAKT_INLINE explicit NoTimer(double) noexcept {}
     TAKT_INLINE ~NoTimer() {}
     NoTimer(const NoTimer &) = delete;
@@ -125,9 +118,8 @@ class NoTimer
 
 /* Opens a scope that ends with the block and whose name is made at run time; the text is copied.
  * For literal names TAKT_SCOPE is several times cheaper. */
-class Scope
-{
-  public:
+class Scope {
+public:
     TAKT_INLINE explicit Scope(const char *name) noexcept : open_(takt_scope_named_v1(name)) {}
 #ifdef __CUDA_ARCH__
     TAKT_INLINE ~Scope()
@@ -143,20 +135,18 @@ class Scope
     Scope(const Scope &) = delete;
     Scope &operator=(const Scope &) = delete;
 
-  private:
+private:
     takt_open open_;
 };
 
 /* Measures the time from its construction to its destruction, or to end(), and prints it.
  * takt_timer_options explains each option. Construct and destroy a timer on one thread. */
-class ScopedTimer
-{
-  public:
+class ScopedTimer {
+public:
     /* Options by name: ScopedTimer::Options().synchronize().filter(TAKT_TIMING_ALL). The value may
      * be kept and used for many timers. Everything it points to must outlive these timers. */
-    class Options
-    {
-      public:
+    class Options {
+    public:
         TAKT_INLINE Options() noexcept : options_() { options_.struct_size = sizeof options_; }
 
         TAKT_INLINE Options &inactive(bool on = true) noexcept
@@ -248,7 +238,7 @@ class ScopedTimer
 
         TAKT_INLINE const takt_timer_options &get() const noexcept { return options_; }
 
-      private:
+    private:
         takt_timer_options options_;
     };
 
@@ -293,7 +283,7 @@ class ScopedTimer
     /* True while the timer runs. */
     TAKT_INLINE explicit operator bool() const noexcept { return running_ != nullptr; }
 
-  private:
+private:
     TAKT_HOST_INLINE static void call_report(const takt_timing *results, const char *indent,
                                              void *user)
     {
@@ -311,9 +301,8 @@ class ScopedTimer
  *     takt::Event begin, end;
  *     begin.record(stream); step<<<...>>>(...); end.record(stream);
  *     double ms = end.elapsed_ms_since(begin); */
-class Event
-{
-  public:
+class Event {
+public:
     TAKT_INLINE explicit Event(bool is_timed = true) noexcept : event_()
     {
         status_ = takt_event_create(is_timed ? TAKT_EVENT_TIMED : TAKT_EVENT_UNTIMED, &event_);
@@ -346,7 +335,7 @@ class Event
 
     TAKT_INLINE takt_event *get() const noexcept { return event_; }
 
-  private:
+private:
     takt_event *event_;
     takt_status status_;
 };
@@ -376,9 +365,8 @@ TAKT_HOST_INLINE takt_timed timed(uint32_t repeat, uint32_t warmup, Block &&bloc
 }
 
 /* A sealed trace. The last copy releases it; copying is cheap. */
-class Trace
-{
-  public:
+class Trace {
+public:
     TAKT_HOST_INLINE Trace() noexcept : trace_(nullptr) {}
 
     /* Keeps a borrowed trace, such as the argument of on_trace. NULL makes an empty object. */
@@ -418,14 +406,13 @@ class Trace
     TAKT_HOST_INLINE explicit operator bool() const noexcept { return trace_ != nullptr; }
     TAKT_HOST_INLINE const takt_trace *get() const noexcept { return trace_; }
 
-  private:
+private:
     const takt_trace *trace_;
 };
 
 /* A configuration from a YAML file, the environment and the command line; see takt/config.h. */
-class Config
-{
-  public:
+class Config {
+public:
     /* Reads the environment: TAKT_CONFIG and TAKT_OPTIONS. */
     TAKT_HOST_INLINE Config() noexcept : config_(nullptr), error_()
     {
@@ -477,16 +464,15 @@ class Config
     TAKT_HOST_INLINE const takt_error &error() const noexcept { return error_; }
     TAKT_HOST_INLINE takt_config *get() const noexcept { return config_; }
 
-  private:
+private:
     takt_config *config_;
     takt_error error_;
 };
 
 /* The stepping profiler. If it was not requested or could not be made, it is off: its calls do
  * nothing and return TAKT_OK. A program can therefore keep its calls when nobody profiles. */
-class Profiler
-{
-  public:
+class Profiler {
+public:
     /* The environment's profiler, see takt/profiler.h; off if the environment asks for none. */
     TAKT_HOST_INLINE Profiler() noexcept
         : profiler_(nullptr), status_(TAKT_OK), is_off_(false), on_trace_()
@@ -568,7 +554,7 @@ class Profiler
 
     TAKT_HOST_INLINE takt_profiler *get() const noexcept { return profiler_; }
 
-  private:
+private:
     TAKT_HOST_INLINE static void call_on_trace(const takt_trace *trace, void *user)
     {
         static_cast<Profiler *>(user)->on_trace_(trace);
