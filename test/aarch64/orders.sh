@@ -23,6 +23,14 @@ has() { # FUNCTION COUNT
     [ "$readings" = 1 ] || fail "$compiler: $1 reads the counter $readings times"
 }
 
+# A record's tag is its last word that is stored, not one with the ticks before it: a killed program's
+# recording has whole records.
+has_tag_last() { # FUNCTION LEVEL
+    ! $objdump -d --no-show-raw-insn --disassemble="$1" "$scratch/paths.o" |
+        grep -qE 'stp[[:space:]]+w[0-9]+, w[0-9]+, \[x[0-9]+, #8\]' ||
+        fail "$compiler $2: $1 stores the tag with the ticks"
+}
+
 compilers=("$CC")
 ! command -v clang >/dev/null || compilers+=("clang --target=aarch64-linux-gnu --sysroot=$QEMU_LD_PREFIX")
 for compiler in "${compilers[@]}"; do
@@ -31,5 +39,11 @@ for compiler in "${compilers[@]}"; do
     has open_scope 3  # both words of the frame, then the top of the stack
     has close_scope 2 # the cursor, then the top
     has next_phase 3  # the cursor, then both words of the frame
+    for level in -O1 -O2 -O3 -Os; do
+        $compiler -std=c11 $level -Iinclude -c -o "$scratch/paths.o" "$scratch/paths.c" ||
+            fail "$compiler $level does not compile it"
+        has_tag_last close_scope $level
+        has_tag_last next_phase $level
+    done
 done
 finish "scopes and phases publish with release stores: by ${#compilers[@]} compilers"
