@@ -81,7 +81,7 @@ static inline void tkt_slot_write(takt_record *slot, takt_record content)
     slot->start = content.start;
     slot->ticks = content.ticks;
     __atomic_signal_fence(__ATOMIC_RELEASE);
-    slot->tag = content.tag;
+    __atomic_store_n(&slot->tag, content.tag, __ATOMIC_RELAXED); /* not merged with `ticks` */
 }
 
 static inline uint32_t tkt_slot_depth(const takt_record *slot) { return slot->tag & 0xFFu; }
