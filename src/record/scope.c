@@ -161,17 +161,23 @@ static takt_open open_of(const tkt_thread_log *log, takt_frame *frame)
     return (takt_open){frame, is_deep ? DEEP_START : frame->start};
 }
 
-takt_open takt_scope_begin_v1(takt_site *site)
+/* Opens a scope of a site, 0 for none, and leaves the log. */
+static inline takt_open open_and_leave(tkt_thread_log *log, uint32_t id, const void *caller)
 {
-    takt_open open = {NULL, 0};
-    tkt_thread_log *log = tkt_log_enter();
-    if (!log)
-        return open;
-    uint32_t id = tkt_log_site(log, site);
-    if (id && is_on(site))
-        open = open_of(log, tkt_scope_push(log, id, 0, TKT_CALLER));
+    takt_open open = takt_not_opened();
+    if (id)
+        open = open_of(log, tkt_scope_push(log, id, 0, caller));
     tkt_log_leave(log);
     return open;
+}
+
+takt_open takt_scope_begin_v1(takt_site *site)
+{
+    tkt_thread_log *log = tkt_log_enter();
+    if (!log)
+        return takt_not_opened();
+    uint32_t id = tkt_log_site(log, site);
+    return open_and_leave(log, id && is_on(site) ? id : 0, TKT_CALLER);
 }
 
 /* Functions that end a scope read the clock after they have entered the log. Otherwise a signal
@@ -254,30 +260,18 @@ void takt_scope_end_inside_v1(takt_frame *frame, uint64_t start)
 
 takt_open tkt_scope_open_named(const char *name, const void *caller)
 {
-    takt_open open = {NULL, 0};
-    if (!takt_is_on(TAKT_NORMAL_BIT))
-        return open;
-    tkt_thread_log *log = tkt_log_enter();
+    tkt_thread_log *log = takt_is_on(TAKT_NORMAL_BIT) ? tkt_log_enter() : NULL;
     if (!log)
-        return open;
-    uint32_t id = tkt_name_site(log, name, TAKT_SITE_SCOPE);
-    if (id)
-        open = open_of(log, tkt_scope_push(log, id, 0, caller));
-    tkt_log_leave(log);
-    return open;
+        return takt_not_opened();
+    return open_and_leave(log, tkt_name_site(log, name, TAKT_SITE_SCOPE), caller);
 }
 
 takt_open tkt_scope_open_made(uint32_t site, const void *caller)
 {
-    takt_open open = {NULL, 0};
     tkt_thread_log *log = tkt_log_enter();
     if (!log)
-        return open;
-    uint32_t id = site ? site : tkt_name_site(log, NULL, TAKT_SITE_SCOPE);
-    if (id)
-        open = open_of(log, tkt_scope_push(log, id, 0, caller));
-    tkt_log_leave(log);
-    return open;
+        return takt_not_opened();
+    return open_and_leave(log, site ? site : tkt_name_site(log, NULL, TAKT_SITE_SCOPE), caller);
 }
 
 /* ---- Phases ---------------------------------------------------------------------------------- */
