@@ -108,7 +108,7 @@ TAKT_API const char *takt_status_text(takt_status status);
  * TAKT_VERSION, the version of the headers: if strcmp() finds a difference, the program was
  * compiled for another release. Any thread. */
 TAKT_API const char *takt_version(void);
-#define TAKT_VERSION                      TAKT_DOTTED(TAKT_VERSION_MAJOR, TAKT_VERSION_MINOR, TAKT_VERSION_PATCH)
+#define TAKT_VERSION TAKT_DOTTED(TAKT_VERSION_MAJOR, TAKT_VERSION_MINOR, TAKT_VERSION_PATCH)
 #define TAKT_DOTTED(major, minor, patch)  TAKT_DOTTED_(major, minor, patch)
 #define TAKT_DOTTED_(major, minor, patch) #major "." #minor "." #patch
 
@@ -135,9 +135,9 @@ TAKT_API void takt_options_init(void *options, size_t size);
  * and may pass NULL instead. Functions write it on failure only. Frozen. */
 typedef struct takt_error {
     takt_status status;
-    uint32_t line;     /* 1-based; 0 if the failure has no place in a text */
-    uint32_t column;   /* 1-based, in characters */
-    char message[240]; /* one line without a newline: "profile.yaml:3:5: unknown key ..." */
+    uint32_t    line;         /* 1-based; 0 if the failure has no place in a text */
+    uint32_t    column;       /* 1-based, in characters */
+    char        message[240]; /* one line without a newline: "profile.yaml:3:5: unknown key ..." */
 } takt_error;
 
 /* The host's memory functions. `resize` works like realloc(): a NULL pointer allocates; size 0

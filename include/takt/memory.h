@@ -43,7 +43,7 @@ typedef struct takt_memory {
     uint64_t allocations;
     uint64_t frees;
     uint64_t unmatched_frees;
-    uint64_t free_bytes; /* CUDA device only: the driver's value, for all processes */
+    uint64_t free_bytes;     /* CUDA device only: the driver's value, for all processes */
     uint64_t capacity_bytes;
 } takt_memory;
 

@@ -6,9 +6,6 @@
 . "${0%/*}/../support/lib_script.sh"
 nvcc=${CUDA_HOME:-/usr/local/cuda}/bin/nvcc
 [ -x "$nvcc" ] || { echo "no CUDA toolkit (CUDA_HOME)" && exit 77; }
-# nvcc fails where TMPDIR has a blank.
-scratch=$(mktemp -d -p "$TAKT_BUILD")
-export TMPDIR=$scratch
 
 cat >"$scratch/kernel.cu" <<'CODE'
 #include <takt/device.cuh>

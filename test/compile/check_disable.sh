@@ -1,6 +1,6 @@
 #!/bin/bash
 # What compiles without TAKT_DISABLE compiles with it, and what does not, does not. With it, a file
-# needs no symbol of Takt's, at any level of optimisation. And a library of the program's shows nothing
+# needs no symbol of Takt's, even without an optimiser. And a library of the program's shows nothing
 # of the headers' inline functions.
 . "${0%/*}/../support/lib_script.sh"
 cd "$TAKT_ROOT" || exit 1

@@ -5,9 +5,6 @@
 . "${0%/*}/../support/lib_script.sh"
 nvcc=${CUDA_HOME:-/usr/local/cuda}/bin/nvcc
 [ -x "$nvcc" ] || { echo "no CUDA toolkit (CUDA_HOME)" && exit 77; }
-# nvcc fails where TMPDIR has a blank.
-scratch=$(mktemp -d -p "$TAKT_BUILD")
-export TMPDIR=$scratch
 compile() { # CASE FLAGS...
     "$nvcc" -std=c++17 -Iinclude -DCASE="$1" "${@:2}" test/compile/host_device.cu </dev/null >"$scratch/said" 2>&1
 }

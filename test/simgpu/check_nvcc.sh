@@ -10,10 +10,6 @@ for home in "${CUDA_HOME:-/usr/local/cuda}"; do
 done
 [ -x "$nvcc" ] || { echo "no CUDA toolkit (CUDA_HOME)" && exit 77; }
 grep -q 'release 13\.' <<<"$("$nvcc" --version)" || { echo "nvcc is not of CUDA 13" && exit 77; }
-# nvcc fails where TMPDIR has a blank.
-TMPDIR=$(mktemp -d -p "$TAKT_BUILD")
-export TMPDIR
-trap 'rm -rf "$TMPDIR"' EXIT
 
 cat >"$TMPDIR/expected" <<'END'
 launches: 0.170000 ms

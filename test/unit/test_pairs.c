@@ -233,7 +233,8 @@ TEST(begins_that_found_a_full_stack_do_not_matter_to_the_next_thread)
 
 TEST(a_block_of_over_32_bits_of_ticks_is_recorded)
 {
-    static takt_site site = TAKT_SITE_AS(TAKT_SITE_SCOPE, TAKT_LEVEL_NORMAL, NULL, "long", __func__, NULL, 0);
+    static takt_site site =
+        TAKT_SITE_AS(TAKT_SITE_SCOPE, TAKT_LEVEL_NORMAL, NULL, "long", __func__, NULL, 0);
     takt_profiler *profiler = start();
     takt_scope_close(takt_scope_open(&site, TAKT_NORMAL_BIT)); /* makes the place known */
     takt_profiler_destroy(profiler);
@@ -291,7 +292,8 @@ static void move_back(int above)
 
 static void end_a_block_with_a_phase(void)
 {
-    static takt_site site = TAKT_SITE_AS(TAKT_SITE_SCOPE, TAKT_LEVEL_NORMAL, NULL, "long", __func__, NULL, 0);
+    static takt_site site =
+        TAKT_SITE_AS(TAKT_SITE_SCOPE, TAKT_LEVEL_NORMAL, NULL, "long", __func__, NULL, 0);
     takt_open open = takt_scope_open(&site, TAKT_NORMAL_BIT);
     TAKT_PHASE("phase");
     move_back(1);
@@ -315,7 +317,8 @@ static void end_a_pair_of_macros(void)
 
 static void end_a_block(void)
 {
-    static takt_site site = TAKT_SITE_AS(TAKT_SITE_SCOPE, TAKT_LEVEL_NORMAL, NULL, "long", __func__, NULL, 0);
+    static takt_site site =
+        TAKT_SITE_AS(TAKT_SITE_SCOPE, TAKT_LEVEL_NORMAL, NULL, "long", __func__, NULL, 0);
     takt_open open = takt_scope_open(&site, TAKT_NORMAL_BIT);
     move_back(0);
     open.start = open.frame->start;

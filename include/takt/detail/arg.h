@@ -131,7 +131,7 @@ void takt_arg_takes(takt_site *site, struct takt_number_bool_or_string value); /
              : takt_arg_uint_v1, unsigned long long                                                \
              : takt_arg_uint_v1, default                                                           \
              : TAKT_ARG_OTHER(value))
-                                                                               /* Bit-fields have unnamed types, and so have some floating-point types in C. */
+/* Bit-fields have unnamed types, and so have some floating-point types in C. */
 #define TAKT_ARG_OTHER(value)                                                                      \
     __builtin_choose_expr(TAKT_ARG_HAS_CLASS_OF(0.0, value), takt_arg_real,                        \
                           __builtin_choose_expr(TAKT_ARG_HAS_CLASS_OF(0, value) &&                 \

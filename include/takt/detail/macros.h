@@ -25,9 +25,9 @@ TAKT_API takt_open takt_scope_made_v1(takt_name name);
 
 /* For takt/compat/tracy.h. Frozen. */
 typedef struct takt_tracy_lock {
-    takt_name wait;
+    takt_name  wait;
     takt_track track;
-    takt_span held;
+    takt_span  held;
 } takt_tracy_lock;
 
 /* Texts need no NUL. One instance of frames and fibers for the whole program: of frames by their
