@@ -51,6 +51,7 @@
 ##   PREFIX, LIBDIR, INCLUDEDIR, BINDIR, SHAREDIR, DESTDIR   folders for install
 ##   CC, CXX, CFLAGS, CXXFLAGS, CPPFLAGS, LDFLAGS, LDLIBS    as usual
 ##   FUZZ_SECONDS   seconds for each fuzz target (60)
+##   SCREENSHOTS=1  tests of pages leave pictures in B/test/screenshots, to be looked at
 ##   TAKT_NO_INSTALL=1  demo and check install no packages
 
 MAKEFLAGS += --no-builtin-rules --no-print-directory

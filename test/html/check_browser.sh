@@ -1,6 +1,6 @@
 #!/bin/bash
 # Pages of `takt report --html` in Chromium: they open from a file, ask nothing of the network, and
-# do what people want of them. Pictures of them are left in $TAKT_BUILD/test/screenshots.
+# do what people want of them.
 . "${0%/*}/../support/lib_script.sh"
 . "${0%/*}/../support/lib_npm.sh"
 . "${0%/*}/lib_pages.sh"
@@ -22,5 +22,5 @@ page torch "$scratch/torch1.json"
 node "$here/page_test.js" "$scratch" && node "$here/ways_test.js" "$scratch" &&
     node "$here/views_test.js" "$scratch"
 status=$?
-[ $status = 0 ] && finish "pages open, and do what they are asked to; pictures in $build/test/screenshots"
+[ $status = 0 ] && finish "pages open, and do what they are asked to$pictures"
 exit $status

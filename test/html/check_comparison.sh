@@ -1,6 +1,6 @@
 #!/bin/bash
 # Pages of `takt diff --html` in Chromium: their numbers are those of `takt diff`, and timelines,
-# flame graph and table lead to each other. Pictures of them are left in $TAKT_BUILD/test/screenshots.
+# flame graph and table lead to each other.
 . "${0%/*}/../support/lib_script.sh"
 . "${0%/*}/../support/lib_npm.sh"
 . "${0%/*}/../cli/lib_compare.sh"
@@ -96,5 +96,5 @@ compare sim "$scratch/sim30/sim.0.pftrace" "$scratch/sim42/sim.0.pftrace"
 
 node "$here/comparison_test.js" "$scratch"
 status=$?
-[ $status = 0 ] && finish "pages of two runs show what takt diff says; pictures in $build/test/screenshots"
+[ $status = 0 ] && finish "pages of two runs show what takt diff says$pictures"
 exit $status

@@ -1,7 +1,7 @@
 #!/bin/bash
 # Each view of a page, of the fluid, of a simulation on the stand-ins, and of a run with a million
 # spans, light, dark and on a telephone: nothing is wider than the screen, and each number is that of
-# `takt report`. Pictures are left in $TAKT_BUILD/test/screenshots, to be looked at.
+# `takt report`.
 . "${0%/*}/../support/lib_script.sh"
 . "${0%/*}/../support/lib_npm.sh"
 . "${0%/*}/lib_pages.sh"
@@ -39,5 +39,5 @@ reports cut "$scratch/cut.pftrace"
 
 node "$here/numbers_test.js" "$scratch" && node "$here/looks_test.js" "$scratch"
 status=$?
-[ $status = 0 ] && finish "views fit, and their numbers are the report's; pictures in $build/test/screenshots"
+[ $status = 0 ] && finish "views fit, and their numbers are the report's$pictures"
 exit $status

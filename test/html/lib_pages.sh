@@ -6,13 +6,15 @@
 #     torch_run SEED          writes $scratch/torchSEED.json, as torch.profiler does
 #     large_page              $large/large.html: a million spans, and as many activities
 #
-# Skips the test if there is no browser.
+# With SCREENSHOTS=1, pictures of pages are left in $TAKT_BUILD/test/screenshots, to be looked at. Skips
+# the test if there is no browser.
 # shellcheck shell=bash
 need node npm python3
 need_browser
 unset TAKT_SIM TAKT_SIM_SCRIPT TAKT_LOG
 npm_package playwright-core 1.49.1 # what steers the browser, without one of its own
-mkdir -p "$build/test/screenshots"
+pictures=
+[ -z "${SCREENSHOTS-}" ] || { mkdir -p "$build/test/screenshots" && pictures="; pictures in $build/test/screenshots"; }
 large=$build/html/large
 
 page() { # NAME TRACE

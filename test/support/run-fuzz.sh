@@ -20,9 +20,10 @@ mkdir -p "$learnt/corpus" "$seeds" "$TAKT_BUILD/crashes"
 as_ever=
 case $name in
 api) runs=500 as_ever=-use_counters=0 ;;
-gzip | import | nsys) runs=1000 ;;
-config | recover) runs=8000 ;;
-trace) runs=20000 ;;
+gzip | import | nsys) runs=600 ;;
+config) runs=4000 ;;
+recover) runs=2000 ;;
+trace) runs=7000 ;;
 *) runs=100000 ;;
 esac
 # What libFuzzer makes depends on addresses, and on what another process adds to a corpus.
