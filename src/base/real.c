@@ -1,5 +1,6 @@
 /* Doubles as text. printf and strtod use the decimal point of the host program's locale, which may
- * have several bytes. */
+ * have several bytes. And how the processor computes with them. */
+#include "base/floats.h"
 #include "base/text.h"
 
 #include <stdio.h>
@@ -21,4 +22,17 @@ char *tkt_put_double(char *out, double value, int least)
             *out++ = '.';
     }
     return out;
+}
+
+fenv_t tkt_floats_take(void)
+{
+    fenv_t hosts;
+    fegetenv(&hosts);
+    fesetenv(FE_DFL_ENV);
+    return hosts;
+}
+
+void tkt_floats_restore(const fenv_t *hosts)
+{
+    fesetenv(hosts);
 }

@@ -3,6 +3,7 @@
 
 #include "config/state.h"
 
+#include "base/floats.h"
 #include "base/writer.h"
 
 #include <stdio.h>
@@ -76,6 +77,7 @@ static void put_option(tkt_writer *writer, const tkt_config_key *key)
 
 takt_status takt_config_help(const takt_sink *sink)
 {
+    TKT_OWN_FLOATS;
     tkt_writer writer;
     char details[200];
     if (!sink || !sink->write)

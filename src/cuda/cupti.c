@@ -4,6 +4,7 @@
 #include "base/dynlib.h"
 #include "base/error.h"
 #include "base/file.h"
+#include "base/floats.h"
 
 #include <takt/system.h>
 
@@ -330,6 +331,7 @@ void takt_cuda_v1(takt_cuda_info *out, size_t size)
 
 takt_status takt_cuda_device_v1(uint32_t index, takt_cuda_device_info *out, size_t size)
 {
+    TKT_OWN_FLOATS;
     const tkt_driver *driver = tkt_driver_get();
     tkt_device device = {0};
     int handle;

@@ -9,6 +9,7 @@
 
 #include "base/clock.h"
 #include "base/error.h"
+#include "base/floats.h"
 #include "base/thread.h"
 #include "cuda/cuda.h"
 
@@ -381,6 +382,7 @@ static takt_status read_device(takt_device_timers *timers, void *stream)
 /* Steps read timers, too, which another thread may be about to destroy. */
 takt_status takt_device_timers_read(takt_device_timers *timers, void *stream)
 {
+    TKT_OWN_FLOATS;
     if (!timers)
         return TAKT_BAD_ARGUMENT;
     if (tkt_process_is_disabled() || !take_reads(timers, true))

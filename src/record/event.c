@@ -1,6 +1,7 @@
 /* Events other than scopes: marks, counters, arguments, declared work, names of threads, flows, and
  * calls into CUDA. */
 #include "base/clock.h"
+#include "base/floats.h"
 #include "record/control.h"
 #include "record/fast.h"
 #include "record/log.h"
@@ -231,13 +232,20 @@ static void add_double(double *sum, double value)
     __atomic_store(sum, &now, __ATOMIC_RELAXED);
 }
 
+static void add_work(tkt_thread_log *log, double flops, double bytes)
+{
+    TKT_OWN_FLOATS;
+    add_double(&log->flops, flops);
+    add_double(&log->bytes, bytes);
+}
+
 static TKT_APART void work_slow(double flops, double bytes)
 {
     tkt_thread_log *log = tkt_log_enter();
     if (!log)
         return;
-    add_double(&log->flops, flops);
-    add_double(&log->bytes, bytes);
+    if (takt_is_on(TAKT_WORK_BIT))
+        add_work(log, flops, bytes);
     if (takt_is_on(TAKT_NORMAL_BIT) && tkt_log_depth(log) > 0)
         put_two(log, TKT_SLOT_WORK, tkt_slot_bits(flops), 0, tkt_slot_bits(bytes));
     tkt_log_leave(log);
@@ -247,13 +255,12 @@ void takt_work(double flops, double bytes)
 {
     takt_thread_v1 *thread = &takt_thread_hot_v1;
     takt_record *slot;
-    if (takt_is_on(TAKT_NORMAL_BIT) && takt_has_open() && tkt_enter_to_write(thread, 2, &slot)) {
-        tkt_thread_log *log = thread->log;
-        add_double(&log->flops, flops);
-        add_double(&log->bytes, bytes);
+    if (!takt_is_on(TAKT_NORMAL_BIT | TAKT_WORK_BIT))
+        return;
+    if (!takt_is_on(TAKT_WORK_BIT) && takt_has_open() && tkt_enter_to_write(thread, 2, &slot)) {
         tkt_write_two(thread, slot, TKT_SLOT_WORK, tkt_slot_bits(flops), 0, tkt_slot_bits(bytes));
         takt_leave(thread);
-    } else if (takt_is_on(TAKT_NORMAL_BIT | TAKT_WORK_BIT)) {
+    } else {
         work_slow(flops, bytes);
     }
 }

@@ -187,7 +187,7 @@ typedef struct tkt_thread_log {
     tkt_cached_value values[1u << TKT_VALUES_BITS];
     struct tkt_stack_memory *stacks; /* of record/stack.c; NULL: no call stack yet */
     uint64_t        losses[TAKT_LOSS_COUNT]; /* atomic, relaxed, as the next two */
-    double          flops;                   /* declared work since the process began */
+    double          flops;                   /* work that was declared while somebody wanted sums */
     double          bytes;
     tkt_log_reading reads[TKT_PLACES]; /* lock; by window */
 } tkt_thread_log;

@@ -2,6 +2,7 @@
  * tables, render. All errors but those of the sink occur before the first byte is written. */
 #include "base/error.h"
 #include "base/file.h"
+#include "base/floats.h"
 #include "report/show.h"
 
 #include <stdio.h>
@@ -133,6 +134,7 @@ static takt_status print(const takt_trace *trace, const char *name, bool is_part
 takt_status takt_report(const takt_trace *trace, const char *name,
                         const takt_report_options *options, const takt_sink *sink)
 {
+    TKT_OWN_FLOATS;
     return print(trace, name, false, options, sink);
 }
 
