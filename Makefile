@@ -258,6 +258,8 @@ rare := $(filter-out $(hot), \
     $(addprefix summary/,activities arguments compile counters memory ops phases regions steps tasks \
         threads waits)))
 understood = $(shell $(CC) -Werror $(1) -c -x c /dev/null -o /dev/null 2>/dev/null && echo $(1))
+# NaN is "no value": an engine's -ffast-math is not for Takt.
+numbers := -fno-fast-math $(call understood,-fno-single-precision-constant)
 smallest := $(or $(call understood,-Oz),-Os) $(call understood,-fno-caller-saves \
     -fno-inline-functions-called-once -fno-move-loop-invariants -fno-tree-loop-im)
 ifeq ($(origin CFLAGS)$(SAN),file)
@@ -298,7 +300,7 @@ $(cxx_samples:$(BIN)/%=$(B)/obj/%.o): flags = -std=c++17 $(common)
 $(B)/obj/%.o: %.c $(B)/flags.stamp
 	$(call say,CC $<)
 	$(Q)mkdir -p $(@D)
-	$(Q)$(CC) $(flags) -MMD -MP $(CPPFLAGS) $(CFLAGS) -c -o $@ $<
+	$(Q)$(CC) $(flags) -MMD -MP $(CPPFLAGS) $(CFLAGS) $(numbers) -c -o $@ $<
 
 $(B)/obj/%.o: %.cpp $(B)/flags.stamp
 	$(call say,CXX $<)

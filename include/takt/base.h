@@ -5,16 +5,16 @@
 #ifndef TAKT_BASE_H
 #define TAKT_BASE_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#if !defined(__linux__) || !(defined(__x86_64__) || defined(__aarch64__))
-#error "Takt runs on Linux, on x86-64 and aarch64"
+#if !defined(__linux__) || !(defined(__x86_64__) || defined(__aarch64__)) || defined(__ILP32__)
+#error "Takt runs on Linux, on x86-64 and aarch64, with 64 bits"
 #endif
 #if !defined(__GNUC__) && !defined(__clang__)
 #error "Takt needs gcc 9 or clang 10, or later"
 #endif
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
 
 #define TAKT_VERSION_MAJOR 0
 #define TAKT_VERSION_MINOR 1
@@ -100,6 +100,24 @@ typedef enum takt_status {
 #undef TAKT_STATUS_ENUM
     TAKT_STATUS_COUNT
 } takt_status;
+
+#ifdef __cplusplus
+#define TAKT_ASSERT(what, message) static_assert(what, message)
+#elif __STDC_VERSION__ >= 201112L
+#define TAKT_ASSERT(what, message) _Static_assert(what, message)
+#else
+#define TAKT_ASSERT(what, message) extern char takt_asserted[(what) ? 1 : -1]
+#endif
+
+/* Program and library share structs and enums, so both are compiled with the usual layouts. */
+struct takt_usual_layout {
+    char   first;
+    double second;
+};
+TAKT_ASSERT(sizeof(struct takt_usual_layout) == 16,
+            "Takt's structs cannot be packed: compile without -fpack-struct");
+TAKT_ASSERT(sizeof(takt_status) == sizeof(int),
+            "Takt's enums cannot be short: compile without -fshort-enums");
 
 /* Returns a short English text for a status: static, never NULL. Any thread. */
 TAKT_API const char *takt_status_text(takt_status status);

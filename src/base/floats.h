@@ -7,6 +7,17 @@
 #define TKT_BASE_FLOATS_H
 
 #include <fenv.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <string.h>
+
+/* isfinite(), which gcc answers by the flags of its command line. */
+static inline bool tkt_is_finite(double value)
+{
+    uint64_t bits;
+    memcpy(&bits, &value, sizeof bits);
+    return (bits >> 52 & 0x7FF) != 0x7FF;
+}
 
 /* Until the end of its block. Threads that are started in it have it for life. */
 #define TKT_OWN_FLOATS                                                                             \

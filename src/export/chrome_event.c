@@ -1,4 +1,5 @@
 /* All events of a Chrome file except spans and activities of devices. Also strings and numbers. */
+#include "base/floats.h"
 #include "export/chrome.h"
 #include "export/devices.h"
 
@@ -111,7 +112,7 @@ __attribute__((cold)) void tkt_chrome_marks(tkt_chrome *chrome, uint64_t last_ns
 static void put_counter(tkt_chrome *chrome, const tkt_counter *counter)
 {
     tkt_writer *writer = chrome->writer;
-    if (isfinite(counter->value)) {
+    if (tkt_is_finite(counter->value)) {
         begin_event(chrome, "C");
         tkt_writer_text(writer, ",\"name\":");
         tkt_chrome_put_string(chrome, counter->name);

@@ -2,6 +2,7 @@
  * devices and CUPTI's overheads. */
 #include "export/xplane.h"
 
+#include "base/floats.h"
 #include "cuda/kinds.h"
 
 #include <math.h>
@@ -63,7 +64,7 @@ static void put_counters(tkt_xplane *x)
     tkt_xplane_begin_line(x, "_counters_");
     for (size_t i = 0; i < trace->counters.count; i++) {
         const tkt_counter *counter = &trace->counters.items[i];
-        if (!isfinite(counter->value))
+        if (!tkt_is_finite(counter->value))
             continue;
         tkt_xplane_stat_double(x, TKT_XSTAT_VALUE, counter->value);
         tkt_xplane_event(x, tkt_xplane_plain_name(x, "counter ", counter->name, 0),

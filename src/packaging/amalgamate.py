@@ -161,6 +161,7 @@ def make_source(folder, version, files):
              ' * Made from the sources of Takt by `make amalgamation`; change those.\n'
              ' *\n'
              ' * SPDX-License-Identifier: Apache-2.0 */\n'
+             + read("src/packaging/flags.h") +
              '#ifndef _GNU_SOURCE\n#define _GNU_SOURCE\n#endif\n#define TAKT_COLD\n\n#include "takt.h"\n']
     for path in files:
         prefix = "_".join(path[:-len(".c")].split("/")[1:]) + "_"

@@ -2,6 +2,8 @@
  * thread ran of the nodes. */
 #include "record/fold.h"
 
+#include "base/floats.h"
+
 #include <math.h>
 
 /* ======== Names ======== */
@@ -46,7 +48,7 @@ static uint64_t *find_entry(tkt_fold *fold, tkt_fold_index *index, uint32_t *nam
 /* A value that held until the next sample. */
 static void hold(tkt_folded_counter *counter, double value, uint64_t from, uint64_t until)
 {
-    if (!isfinite(value) || until <= from)
+    if (!tkt_is_finite(value) || until <= from)
         return;
     counter->sum += value * (double)(until - from);
     counter->time += (double)(until - from);
@@ -54,7 +56,7 @@ static void hold(tkt_folded_counter *counter, double value, uint64_t from, uint6
 
 static void widen(tkt_folded_counter *counter, double value)
 {
-    if (!isfinite(value))
+    if (!tkt_is_finite(value))
         return;
     counter->min = fmin(counter->min, value);
     counter->max = fmax(counter->max, value);

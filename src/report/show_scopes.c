@@ -1,6 +1,7 @@
 /* The scopes report: torch's key averages, with its column names. */
 #include "report/show.h"
 
+#include "base/floats.h"
 #include "base/text.h"
 #include "summary/scopes.h"
 
@@ -78,7 +79,7 @@ static void set_flops_unit(tkt_column *column, const tkt_scopes *scopes)
                                          "Total GFLOPs", "Total TFLOPs", "Total PFLOPs"};
     double greatest = 0;
     for (size_t i = 0; i < scopes->count; i++)
-        if (isfinite(scopes->items[i].flops))
+        if (tkt_is_finite(scopes->items[i].flops))
             greatest = fmax(greatest, scopes->items[i].flops);
     size_t unit = 0;
     for (double least = 1000; unit + 1 < sizeof titles / sizeof *titles && greatest >= least;)

@@ -4,6 +4,7 @@
  * formatted from integers here. Texts may have megabytes, so they pass through a small buffer in pieces. */
 #include "report/table.h"
 
+#include "base/floats.h"
 #include "base/text.h"
 
 #include <math.h>
@@ -54,7 +55,7 @@ double tkt_imbalance(uint64_t most, uint64_t sum, uint64_t count)
 size_t tkt_value_fixed(char *out, double value, unsigned decimals)
 {
     static const double powers[] = {1, 10, 100, 1e3, 1e4, 1e5, 1e6};
-    if (!isfinite(value))
+    if (!tkt_is_finite(value))
         return finish(out, out, isnan(value) ? "NaN" : value > 0 ? "inf" : "-inf");
     double scaled = fabs(value) * powers[decimals] + 0.5;
     if (scaled >= 9e18)
@@ -216,7 +217,7 @@ size_t tkt_value_raw(char *out, tkt_cell_type type, tkt_cell cell)
         return finish(out, out, "");
     if (is_double(type)) {
         double value = type == TKT_CELL_SHARE ? cell.d * 100 : cell.d;
-        return isfinite(value) ? put_double(out, value) : finish(out, out, "");
+        return tkt_is_finite(value) ? put_double(out, value) : finish(out, out, "");
     }
     if (is_signed(type))
         return finish(out, tkt_put_i64(out, cell.i), "");

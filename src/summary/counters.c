@@ -2,6 +2,8 @@
  * are first sorted by counter, so that each counter's figures need only its own samples. */
 #include "summary/counters.h"
 
+#include "base/floats.h"
+
 #include <math.h>
 
 /* The samples of one counter, sorted by time. */
@@ -19,7 +21,7 @@ static void add_values(const series *s, uint64_t end_ns, tkt_counter_figures *fi
         uint64_t from_ns = s->items[i]->time_ns;
         uint64_t until_ns = i + 1 < s->count ? s->items[i + 1]->time_ns : end_ns;
         double held_ns = until_ns > from_ns ? (double)(until_ns - from_ns) : 0;
-        if (!isfinite(value))
+        if (!tkt_is_finite(value))
             continue;
         figures->min = fmin(figures->min, value);
         figures->max = fmax(figures->max, value);
@@ -37,7 +39,7 @@ static void add_values(const series *s, uint64_t end_ns, tkt_counter_figures *fi
 static double value_at(const series *s, size_t *next, uint64_t until_ns, double value)
 {
     for (; *next < s->count && s->items[*next]->time_ns < until_ns; ++*next)
-        value = isfinite(s->items[*next]->value) ? s->items[*next]->value : value;
+        value = tkt_is_finite(s->items[*next]->value) ? s->items[*next]->value : value;
     return value;
 }
 
@@ -117,7 +119,7 @@ static bool add_counters(const takt_trace *trace, size_t *ends, uint32_t *names,
 /* The mean of values that held for some time, or of equal ones; otherwise NaN. */
 static double folded_mean(const tkt_folded_counter *from, uint64_t end_ns)
 {
-    bool is_held = isfinite(from->last) && end_ns > from->last_time;
+    bool is_held = tkt_is_finite(from->last) && end_ns > from->last_time;
     double held_ns = is_held ? (double)(end_ns - from->last_time) : 0;
     double sum = from->sum + (is_held ? from->last * held_ns : 0);
     double time_ns = from->time + held_ns;

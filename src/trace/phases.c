@@ -2,6 +2,7 @@
  * kernel that the block belongs to. */
 #include "trace/phases.h"
 
+#include "base/floats.h"
 #include "trace/model.h"
 #include "trace/order.h"
 
@@ -43,7 +44,7 @@ static void tidy_segment(takt_trace *trace, tkt_phase_segment *segment)
         segment->first_record = segment->record_count = 0;
     if (segment->record_count > count - segment->first_record)
         segment->record_count = (uint32_t)(count - segment->first_record);
-    if (!isfinite(segment->ns_per_cycle) || segment->ns_per_cycle < 0)
+    if (!tkt_is_finite(segment->ns_per_cycle) || segment->ns_per_cycle < 0)
         segment->ns_per_cycle = 0;
     tkt_phase_record *records = tkt_phase_records(trace, segment);
     if (records && !are_in_order(records, segment->record_count))

@@ -101,17 +101,10 @@ typedef struct takt_switch_v1 {
                     * TAKT_WORK_BIT; 0: nothing records */
 } takt_switch_v1;
 
-#if defined(__cplusplus)
-static_assert(sizeof(takt_record) == 16, "the record is an ABI");
-static_assert(sizeof(takt_frame) == 16, "the frame is an ABI");
-static_assert(sizeof(takt_thread_v1) <= 64, "thread-local storage must fit the static surplus");
-static_assert(sizeof(takt_site) == 64, "the site is an ABI");
-#elif __STDC_VERSION__ >= 201112L
-_Static_assert(sizeof(takt_record) == 16, "the record is an ABI");
-_Static_assert(sizeof(takt_frame) == 16, "the frame is an ABI");
-_Static_assert(sizeof(takt_thread_v1) <= 64, "thread-local storage must fit the static surplus");
-_Static_assert(sizeof(takt_site) == 64, "the site is an ABI");
-#endif
+TAKT_ASSERT(sizeof(takt_record) == 16, "the record is an ABI");
+TAKT_ASSERT(sizeof(takt_frame) == 16, "the frame is an ABI");
+TAKT_ASSERT(sizeof(takt_thread_v1) <= 64, "thread-local storage must fit the static surplus");
+TAKT_ASSERT(sizeof(takt_site) == 64, "the site is an ABI");
 
 extern TAKT_DATA __thread takt_thread_v1 takt_thread_hot_v1
     __attribute__((__tls_model__("initial-exec")));
