@@ -28,7 +28,7 @@ check() {
 
 busy() {
     local loads=()
-    trap 'kill "${loads[@]}" 2>/dev/null' RETURN EXIT
+    trap 'kill "${loads[@]}" 2>/dev/null || true' RETURN EXIT
     for _ in 1 2 3 4 5 6 7 8; do
         while :; do :; done &
         loads+=($!)
