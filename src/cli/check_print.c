@@ -1,7 +1,6 @@
 /* Prints the result of a check as lines for a log, or as JSON. */
 #include "cli/check.h"
 #include "report/table.h"
-#include "summary/threads.h"
 
 #include <math.h>
 #include <string.h>
@@ -99,8 +98,7 @@ static void print_asked(const cli_comparison *comparison, const cli_row *row)
  * work, so these come last. */
 static double contribution(const cli_row *row)
 {
-    bool is_last = row->kind == CLI_ROW_TASK ||
-                   (row->kind == CLI_ROW_SCOPE && tkt_scope_waits(row->name + row->leaf));
+    bool is_last = row->kind == CLI_ROW_TASK || row->is_wait;
     return is_last ? row->self_change_ns - 1e18 : row->self_change_ns;
 }
 

@@ -186,6 +186,7 @@ typedef struct cli_row {
     cli_row_kind kind;
     uint32_t     above; /* row of the calling scope; CLI_NO_ROW: none, or rows are by name */
     cli_part     parts[CLI_BOTH];
+    bool         is_wait;    /* a scope: tkt_site_waits() on one of the sides */
     bool         is_primary; /* the comparison is about this row; others show where a change comes
                               * from */
     cli_noise    noise;      /* for the typical call; without single calls, for the mean call */

@@ -2,6 +2,7 @@
 #include "cli/compare.h"
 #include "summary/scopes.h"
 #include "summary/tasks.h"
+#include "summary/threads.h"
 #include "trace/model.h"
 
 #include <stdlib.h>
@@ -113,6 +114,7 @@ typedef struct walk {
     int side;
     const takt_trace *trace;
     size_t track;
+    bool *is_wait; /* by site */
     cli_launched launched;
     remembered names[REMEMBERED]; /* a cache indexed by the name's address; a trace stores each name
                                    * once */
@@ -252,6 +254,7 @@ static bool add_span(walk *w, const tkt_span *span, uint32_t number)
                        w->comparison->options.by_path ? above : CLI_NO_ROW, name_of(w, span));
         if (row == CLI_NO_ROW)
             return false;
+        w->comparison->rows.items[row].is_wait |= !is_call && w->is_wait[tkt_span_site(span)];
     }
     if (!reserve(w) || (!is_counted_in && !count_span(w, span, row, above)))
         return false;
@@ -327,12 +330,17 @@ takt_status cli_compare_spans(cli_comparison *comparison, int side, const takt_t
     walk w = {.comparison = comparison, .side = side, .trace = trace};
     bool has_memory = walk_activities(&w);
 
+    w.is_wait = malloc(trace->sites.count * sizeof *w.is_wait);
+    has_memory = has_memory && w.is_wait;
+    for (uint32_t i = 0; has_memory && i < trace->sites.count; i++)
+        w.is_wait[i] = tkt_site_waits(trace, i);
     for (size_t i = 0; has_memory && i < trace->tracks.count; i++)
         has_memory = walk_track(&w, i);
     has_memory = has_memory && launched_add_idle_calls(comparison, side);
     launched_free(&w.launched);
     free(w.stack);
     free(w.open);
+    free(w.is_wait);
     return has_memory ? TAKT_OK : TAKT_NO_MEMORY;
 }
 
@@ -347,6 +355,7 @@ static bool add_row(cli_comparison *comparison, int side, cli_row_kind kind,
     if (row == CLI_NO_ROW)
         return false;
     cli_part *part = &comparison->rows.items[row].parts[side];
+    comparison->rows.items[row].is_wait |= kind == CLI_ROW_SCOPE && scope->is_wait;
     part->calls += scope->calls;
     part->total_ns += (double)total_ns;
     part->self_ns += (double)self_ns;

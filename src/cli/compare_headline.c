@@ -1,7 +1,6 @@
 /* The first line of a comparison: by how much B is slower or faster, and which scopes or activities
  * account for it. */
 #include "cli/compare.h"
-#include "summary/threads.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -64,7 +63,7 @@ static bool is_of(part_kind kind, const cli_row *row)
 {
     if (kind == OF_DEVICES || row->kind != CLI_ROW_SCOPE)
         return kind == OF_DEVICES && is_device(row);
-    return (kind == OF_WAITS) == tkt_scope_waits(row->name + row->leaf);
+    return (kind == OF_WAITS) == row->is_wait;
 }
 
 /* The row with the next smaller change in the direction of `change_ns`, after `before`; NULL: none

@@ -110,12 +110,11 @@ static void add_thread(tkt_document *document, const tkt_thread_time *thread)
 /* A thread that waits runs nothing. Which of its waits lie within one region is chance. */
 static void add_part(const takt_trace *trace, tkt_table *table, const tkt_thread_part *part)
 {
-    const char *name = tkt_trace_text(trace, part->name);
-    if (tkt_scope_waits(name))
+    if (part->is_wait)
         return;
     tkt_cell *row = tkt_table_add_row(table);
     row[REGION].text = tkt_trace_text(trace, part->region);
-    row[PART].text = name;
+    row[PART].text = tkt_trace_text(trace, part->name);
     row[THREADS].u = part->threads;
     row[CALLS].u = part->calls;
     row[TOTAL].u = part->total_ns;

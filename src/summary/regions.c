@@ -23,6 +23,7 @@ typedef struct partition {
     const tkt_track *main;
     tkt_threads *threads;
     bool *is_part;               /* by name: some other thread opens it outermost */
+    bool *is_wait;               /* by site */
     uint64_t *main_ns;           /* by name: the main thread's time in it */
     uint64_t *until_ns;          /* by name: when the main thread's latest outermost one ended */
     tkt_map rows;                /* region << 32 | name -> index of the part + 1 */
@@ -51,7 +52,7 @@ static uint32_t region_from(const partition *p, uint32_t span)
     uint32_t region = tkt_scope_of(p->main, span);
     for (; span != TKT_NO_SPAN; span = spans[span].parent) {
         uint32_t name = tkt_span_name(p->trace, &spans[span]);
-        if (p->is_part[name] || tkt_scope_waits(tkt_trace_text(p->trace, name)))
+        if (p->is_part[name] || p->is_wait[tkt_span_site(&spans[span])])
             region = tkt_scope_of(p->main, spans[span].parent);
     }
     return region;
@@ -71,7 +72,10 @@ static bool add_call(partition *p, uint32_t region_span, const tkt_span *span, b
         uint64_t *sum = part ? TKT_ARRAY_ADD(&p->sums) : NULL;
         if (!sum)
             return false;
-        *part = (tkt_thread_part){.region = region, .name = name, .min_ns = UINT64_MAX};
+        *part = (tkt_thread_part){.region = region,
+                                  .name = name,
+                                  .min_ns = UINT64_MAX,
+                                  .is_wait = p->is_wait[tkt_span_site(span)]};
         *sum = UINT64_MAX;
         *row = p->threads->parts.count;
     }
@@ -228,10 +232,15 @@ takt_status tkt_regions_of(const takt_trace *trace, uint32_t main, tkt_threads *
                    .main = &trace->tracks.items[main],
                    .threads = out,
                    .is_part = tkt_alloc_zeroed(trace->strings.count * sizeof *p.is_part),
+                   .is_wait = tkt_alloc(trace->sites.count * sizeof *p.is_wait),
                    .main_ns = tkt_alloc_zeroed(trace->strings.count * sizeof *p.main_ns),
                    .until_ns = tkt_alloc_zeroed(trace->strings.count * sizeof *p.until_ns)};
-    bool has_memory = p.is_part && p.main_ns && p.until_ns && add_workers(&p) && add_main(&p);
+    bool has_memory = p.is_part && p.is_wait && p.main_ns && p.until_ns;
+    for (uint32_t i = 0; has_memory && i < trace->sites.count; i++)
+        p.is_wait[i] = tkt_site_waits(trace, i);
+    has_memory = has_memory && add_workers(&p) && add_main(&p);
     tkt_free(p.is_part);
+    tkt_free(p.is_wait);
     tkt_free(p.main_ns);
     tkt_free(p.until_ns);
     tkt_map_fini(&p.rows);

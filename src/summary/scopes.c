@@ -59,7 +59,6 @@ static tkt_scope_total *find_group(grouping *g, const tkt_node *node)
     *total = (tkt_scope_total){.name = tkt_node_name(g->trace, node),
                                .min_ns = UINT64_MAX,
                                .site = node->site,
-                               .is_wait = tkt_scope_waits(tkt_node_name(g->trace, node)),
                                .kind = tkt_site_is_call(g->trace, node->site) ? TKT_KIND_CALL
                                                                               : TKT_KIND_SCOPE};
     *place = g->scopes->count;
@@ -91,6 +90,7 @@ static bool add_node(grouping *g, uint32_t i)
         return false;
     const tkt_stats *stats = &node->stats;
     total->calls += stats->count;
+    total->is_wait = total->is_wait || tkt_site_waits(g->trace, node->site);
     total->self_ns += stats->self_ns;
     total->min_ns = stats->min_ns < total->min_ns ? stats->min_ns : total->min_ns;
     total->max_ns = stats->max_ns > total->max_ns ? stats->max_ns : total->max_ns;

@@ -49,7 +49,7 @@ typedef struct tkt_scope_total {
     uint32_t    site;    /* one of its sites, or TKT_SITE_OTHER */
     uint64_t others_ns;  /* if one thread waits in it: what other threads worked meanwhile; 0 from
                           * tkt_scopes_by_name() */
-    bool is_wait;        /* its name says so */
+    bool is_wait;        /* by name: tkt_site_waits() of one of its sites */
 } tkt_scope_total;
 
 typedef struct tkt_scopes {

@@ -24,12 +24,6 @@ uint32_t tkt_main_track(const takt_trace *trace)
 
 /* ======== Threads ======== */
 
-static bool site_waits(const takt_trace *trace, uint32_t site)
-{
-    const char *name = tkt_trace_text(trace, trace->sites.items[site].name);
-    return tkt_site_is_call(trace, site) ? tkt_call_waits(name) : tkt_scope_waits(name);
-}
-
 typedef struct waits {
     const takt_trace *trace;
     bool *of_site;
@@ -168,7 +162,7 @@ static takt_status add_threads(const takt_trace *trace, uint32_t main, tkt_threa
                .sums = tkt_alloc_zeroed(trace->strings.count * sizeof *w.sums)};
     bool has_memory = w.of_site && w.sums && TKT_ARRAY_RESERVE(out, trace->tracks.count);
     for (uint32_t i = 0; has_memory && i < trace->sites.count; i++)
-        w.of_site[i] = site_waits(trace, i);
+        w.of_site[i] = tkt_site_waits(trace, i);
     bool is_folded = tkt_trace_prefers_lists(trace);
     if (has_memory && is_folded)
         has_memory = add_folded(&w, out);

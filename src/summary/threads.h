@@ -31,6 +31,7 @@ typedef struct tkt_thread_part {
     uint64_t min_ns;
     uint64_t max_ns;
     uint64_t region_ns; /* the main thread's time in outermost scopes of the region's name */
+    bool     is_wait;
 } tkt_thread_part;
 
 typedef struct tkt_threads {
@@ -44,8 +45,10 @@ typedef struct tkt_threads {
 const char *tkt_thread_label(char out[TKT_THREAD_LABEL], const takt_trace *trace,
                              const tkt_thread_time *thread);
 
-/* True for a scope whose name says that it waits (waits.c). */
-bool tkt_scope_waits(const char *name);
+/* True for scopes in which a thread waits: of category "wait", or their name says so (waits.c); and
+ * for calls that wait for devices. */
+bool tkt_span_waits(const char *name, const char *category, bool is_call);
+bool tkt_site_waits(const takt_trace *trace, uint32_t site);
 
 /* TAKT_NO_SPANS: a summary that does not know its threads. TAKT_NO_MEMORY. */
 takt_status tkt_threads_of(const takt_trace *trace, tkt_threads *out);

@@ -1,29 +1,85 @@
-/* Scopes in which threads only wait for each other. They are known by name: a scope "waits" if its
- * name says so. A single thread that waits for something else, such as a disk, may well be the
- * bottleneck, so what the other threads did meanwhile decides. A program may have thousands of such
- * scopes and threads: a single pass over the ends of all works and waits, in order of time, adds up
- * what threads have worked, and a scope gets the difference between the ends of its waits. */
+/* Scopes in which threads only wait for each other: those of category "wait", and those whose names
+ * say so. A single thread that waits for something else, such as a disk, may well be the bottleneck,
+ * so what the other threads did meanwhile decides. A program may have thousands of such scopes and
+ * threads: a single pass over the ends of all works and waits, in order of time, adds up what threads
+ * have worked, and a scope gets the difference between the ends of its waits. */
 #include "summary/threads.h"
 
+#include "trace/devices.h"
 #include "trace/order.h"
 
 #include <ctype.h>
 #include <string.h>
 
-/* True if the name has the word by itself: "idle loop", but not "gridLevel". */
-static bool has_word(const char *name, const char *word)
+/* ---- Names ----------------------------------------------------------------------------------- */
+
+/* A name is read as words: "MPI_Barrier", "waitForWorkers", "idle loop". Letters alone say nothing:
+ * simulators have an ion barrier, a ParallelCopy_nowait and sleeping islands. So a wait is what has
+ * the word "wait" that nothing denies, or one of three further words with none beside it but who
+ * waits, and for whom. */
+#define WORD 16
+static const char *const waits_anywhere[] = {"wait", "waits", "waiting", NULL};
+static const char *const waits_alone[] = {"barrier", "idle",       "sleep",   "sleeping",
+                                          "usleep",  "nanosleep",  "taskwait", "waitall",
+                                          "waitany", "waitsome",   "waitpid",  NULL};
+static const char *const denies_before[] = {"no", "non", "not", "t", "dont", "without", "never", NULL};
+static const char *const denies_after[] = {"free", "less", NULL};
+static const char *const who[] = {
+    "mpi",  "omp",  "openmp", "gomp",  "kmpc",   "pthread", "thread", "threads", "worker", "workers",
+    "rank", "ranks", "team",  "pool",  "main",   "host",    "cpu",    "gpu",     "device", "sync",
+    "loop", "spin", "time",   "state", "global", "for",     "at",     "in",      "of",     "the",
+    "clock", "jobs", "job",   "tasks", "task",   "work",    "queue",  "all",     NULL};
+
+static bool is_among(const char *const *words, const char *word)
 {
-    size_t size = strlen(word);
-    for (const char *at = strcasestr(name, word); at; at = strcasestr(at + 1, word))
-        if ((at == name || !isalpha((unsigned char)at[-1])) && !isalpha((unsigned char)at[size]))
-            return true;
-    return false;
+    while (*words && strcmp(*words, word) != 0)
+        words++;
+    return *words != NULL;
 }
 
-bool tkt_scope_waits(const char *name)
+/* Reads a word in small letters; one that is longer is none of those above. The next word may
+ * begin with a capital letter. Returns what is behind it. */
+static const char *read_word(const char *at, char word[WORD])
 {
-    return strcasestr(name, "wait") || strcasestr(name, "_barrier") || has_word(name, "idle") ||
-           has_word(name, "sleep");
+    size_t size = 0;
+    while (*at && !isalpha((unsigned char)*at))
+        at++;
+    for (const char *begin = at; isalpha((unsigned char)*at); at++) {
+        if (at > begin && isupper((unsigned char)*at) &&
+            (islower((unsigned char)at[-1]) || islower((unsigned char)at[1])))
+            break;
+        if (size < WORD - 1)
+            word[size++] = (char)tolower((unsigned char)*at);
+    }
+    word[size] = '\0';
+    return at;
+}
+
+static bool name_waits(const char *name)
+{
+    char before[WORD] = "", word[WORD], after[WORD];
+    bool has_alone = false, has_others = false;
+    for (name = read_word(name, word); *word; memcpy(before, word, WORD), memcpy(word, after, WORD)) {
+        name = read_word(name, after);
+        bool is_denied = is_among(denies_before, before) || is_among(denies_after, after);
+        if (is_among(waits_anywhere, word) && !is_denied)
+            return true;
+        has_alone |= is_among(waits_alone, word);
+        has_others |= !is_among(waits_alone, word) && !is_among(who, word);
+    }
+    return has_alone && !has_others;
+}
+
+bool tkt_span_waits(const char *name, const char *category, bool is_call)
+{
+    return is_call ? tkt_call_waits(name) : strcmp(category, "wait") == 0 || name_waits(name);
+}
+
+bool tkt_site_waits(const takt_trace *trace, uint32_t site)
+{
+    const char *name = tkt_trace_text(trace, trace->sites.items[site].name);
+    const char *category = tkt_trace_text(trace, trace->sites.items[site].category);
+    return tkt_span_waits(name, category, tkt_site_is_call(trace, site));
 }
 
 /* ---- Of a trace with spans ------------------------------------------------------------------- */

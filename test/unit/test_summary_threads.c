@@ -108,6 +108,29 @@ TEST(workers_run_parts_of_the_scope_that_main_is_in)
     takt_trace_release(trace);
 }
 
+TEST(names_are_read_as_words)
+{
+    static const char *const waits[] = {
+        "wait",        "waitForWorkers", "MPI_Wait",    "MPI_Waitall", "MPI_Barrier", "GPUWait",
+        "__kmpc_barrier", "pthread_cond_wait", "wait for main", "barrier", "thread barrier",
+        "idle",        "idle loop",      "worker idle", "nanosleep",   "busy-wait 2", "taskwait",
+    };
+    static const char *const works[] = {
+        "contact_barrier_energy", "potential_barrier", "solveNoWait",  "awaited_flux", "weight",
+        "ParallelCopy_nowait",    "no_wait",           "don't wait",   "await",        "wait_free_push",
+        "sleep_islands",          "update idle rpm",   "barrier term", "",             "gridLevel",
+    };
+    for (size_t i = 0; i < sizeof waits / sizeof *waits; i++)
+        if (!tkt_span_waits(waits[i], "", false))
+            fail_msg("%s is no wait", waits[i]);
+    for (size_t i = 0; i < sizeof works / sizeof *works; i++)
+        if (tkt_span_waits(works[i], "", false))
+            fail_msg("%s is a wait", works[i]);
+    assert_true(tkt_span_waits("halo", "wait", false));
+    assert_true(tkt_span_waits("cudaStreamSynchronize", "cuda_runtime", true));
+    assert_false(tkt_span_waits("cudaStreamWaitEvent", "cuda_runtime", true));
+}
+
 /* Whether main waits yet when a worker begins is chance: the region is the scope around the wait.
  */
 TEST(scopes_that_wait_are_no_regions)

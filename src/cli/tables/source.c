@@ -1,5 +1,6 @@
 /* The list of tables, how rows are filled, and data that several tables need. */
 #include "cli/tables/tables.h"
+#include "summary/threads.h"
 #include "trace/model.h"
 
 #include <assert.h>
@@ -194,6 +195,7 @@ static uint32_t add(table_paths *paths, uint32_t parent, const takt_span_info *s
         .depth = parent ? paths->items[parent].depth + 1 : 0,
         .is_call = (span->flags & TAKT_SPAN_CALL) != 0,
         .is_recursive = is_inside(paths, parent, span->name),
+        .is_wait = tkt_span_waits(span->name, span->category, span->flags & TAKT_SPAN_CALL),
     };
     return (uint32_t)paths->count++;
 }

@@ -269,7 +269,8 @@ static const table_column path_columns[] = {
     {"depth", "INTEGER"},          {"name", "TEXT"},
     {"category", "TEXT"},          {"file", "TEXT"},
     {"line", "INTEGER"},           {"is_call", "INTEGER"},
-    {"is_recursive", "INTEGER"},   {"activity_kind", "TEXT"}};
+    {"is_recursive", "INTEGER"},   {"is_wait", "INTEGER"},
+    {"activity_kind", "TEXT"}};
 
 static bool fill_paths(const table_source *source, table_row *row)
 {
@@ -284,6 +285,7 @@ static bool fill_paths(const table_source *source, table_row *row)
         table_put_known(row, path->line);
         table_put_uint(row, path->is_call);
         table_put_uint(row, path->is_recursive);
+        table_put_uint(row, path->is_wait);
         table_put_known_text(row, table_activity_kind(path->filter));
         if (!table_row_end(row))
             return false;

@@ -78,6 +78,7 @@ typedef struct table_path {
     uint32_t    depth;  /* 0: outermost */
     bool        is_call;
     bool        is_recursive; /* inside a scope of the same name */
+    bool        is_wait; /* tkt_span_waits() */
 } table_path;
 
 /* Paths are numbered from 1 in order of first use; item 0 is unused. */

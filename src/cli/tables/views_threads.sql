@@ -1,17 +1,13 @@
 -- Threads, tasks and counters. See views.sql.
 
--- Waits: CUDA calls that wait for a device, and scopes whose names say so. A wait inside a wait does
--- not count: it begins before the latest end of the waits before it.
+-- Waits: CUDA calls that wait for a device, and scopes in which threads wait. A wait inside a wait
+-- does not count: it begins before the latest end of the waits before it.
 CREATE VIEW waiting AS
 WITH one AS (
-    SELECT track, name, begin_ns, duration_ns,
-           max(end_ns) OVER (PARTITION BY track ORDER BY id
+    SELECT track, spans.name, begin_ns, duration_ns,
+           max(end_ns) OVER (PARTITION BY track ORDER BY spans.id
                              ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS until_ns
-    FROM spans
-    WHERE CASE WHEN kind = 'call' THEN instr(name, 'Synchronize')
-               ELSE instr(lower(name), 'wait') OR instr(lower(name), '_barrier')
-                    OR ' ' || lower(name) || ' ' GLOB '*[^a-z]idle[^a-z]*'
-                    OR ' ' || lower(name) || ' ' GLOB '*[^a-z]sleep[^a-z]*' END
+    FROM spans JOIN paths ON paths.id = spans.path WHERE is_wait
 )
 SELECT track, name, sum(duration_ns) AS ns FROM one
 WHERE until_ns IS NULL OR begin_ns >= until_ns GROUP BY track, name;
