@@ -214,7 +214,8 @@ TAKT_API uint64_t takt_now_ns(void);
 #ifdef __cplusplus
 #define TAKT_SIZED TAKT_INLINE
 #else
-#define TAKT_SIZED static inline /* may be called by pointer */
+#define TAKT_SIZED /* may be called by pointer */ \
+    static inline __attribute__((__no_instrument_function__))
 #endif
 
 /* A cast that C++ compilers do not warn about as an old-style cast. */

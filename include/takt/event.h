@@ -101,7 +101,7 @@ TAKT_INLINE takt_stream_mark takt_stream_not_opened(void)
     return none;
 }
 #define TAKT_STREAM_OPENED(site, filter, stream)                                                   \
-    ((void)(0 ? takt_stream_begin_v1(stream, filter, site) : NULL), takt_stream_not_opened())
+    (TAKT_DO_IF(0, takt_stream_begin_v1(stream, filter, site)), takt_stream_not_opened())
 #ifdef __cplusplus
 struct takt_no_stream_guard {
     takt_stream_mark mark;
@@ -113,7 +113,7 @@ struct takt_no_stream_guard {
 #define TAKT_STREAM_GUARD(variable, opened) takt_no_stream_guard variable(opened)
 #else
 #define TAKT_STREAM_GUARD(variable, opened)                                                        \
-    __attribute__((__unused__)) takt_stream_mark variable = (opened)
+    takt_stream_mark variable __attribute__((__unused__)) = (opened)
 #endif
 
 #else
@@ -134,7 +134,17 @@ TAKT_INLINE void takt_stream_close(takt_stream_mark *mark)
     takt_scope_close(mark->scope);
 }
 
+#if defined(__NVCC__) || defined(__EDG__)
+TAKT_INLINE takt_stream_mark takt_stream_not_opened(void)
+{
+    takt_stream_mark none = {takt_not_opened(), NULL, false};
+    return none;
+}
+#define TAKT_STREAM_OPENED(site, filter, stream)                                                   \
+    (TAKT_WHEN(TAKT_NORMAL_BIT) ? takt_stream_open(site, filter, stream) : takt_stream_not_opened())
+#else
 #define TAKT_STREAM_OPENED(site, filter, stream) takt_stream_open(site, filter, stream)
+#endif
 #ifdef __cplusplus
 struct takt_stream_guard {
     takt_stream_mark mark;
@@ -146,7 +156,7 @@ struct takt_stream_guard {
 #define TAKT_STREAM_GUARD(variable, opened) takt_stream_guard variable(opened)
 #else
 #define TAKT_STREAM_GUARD(variable, opened)                                                        \
-    __attribute__((__cleanup__(takt_stream_close), __unused__)) takt_stream_mark variable = (opened)
+    takt_stream_mark variable __attribute__((__cleanup__(takt_stream_close), __unused__)) = (opened)
 #endif
 
 #endif

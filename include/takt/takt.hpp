@@ -393,7 +393,9 @@ public:
 
     TAKT_HOST_INLINE Trace &operator=(Trace other) noexcept
     {
-        std::swap(trace_, other.trace_);
+        const takt_trace *mine = trace_; /* std::swap() would be exported by programs */
+        trace_ = other.trace_;
+        other.trace_ = mine;
         return *this;
     }
 
@@ -589,9 +591,9 @@ private:
 #define TAKT_TIMER_END(timer) ((timer).end())
 #if TAKT_IS_OFF
 #define TAKT_TIMER_BEGIN(timer, ...)                                                               \
-    takt::detail::NoTimer timer(false ? takt::ScopedTimer(__VA_ARGS__).end() : 0.0)
+    ::takt::detail::NoTimer timer(false ? ::takt::ScopedTimer(__VA_ARGS__).end() : 0.0)
 #else
-#define TAKT_TIMER_BEGIN(timer, ...) takt::ScopedTimer timer(__VA_ARGS__)
+#define TAKT_TIMER_BEGIN(timer, ...) ::takt::ScopedTimer timer(__VA_ARGS__)
 #endif
 
 #endif

@@ -222,6 +222,13 @@ TAKT_INLINE double takt_timer_never(double milliseconds)
 {
     return milliseconds;
 }
+TAKT_INLINE bool takt_timed_never(takt_timed *result)
+{
+    takt_timed none = {0};
+    if (result)
+        *result = none;
+    return true;
+}
 #define TAKT_TIMER_GUARD       __attribute__((__unused__))
 #define TAKT_TIMER_IS_ON       0
 #define TAKT_TIMER_STOP(timer) takt_timer_never(0 ? takt_timer_stop(timer) : 0.0)
@@ -229,7 +236,7 @@ TAKT_INLINE double takt_timer_never(double milliseconds)
     for (bool variable =                                                                           \
              0 ? takt_timed_next((takt_timed_loop[]){takt_timed_begin(                             \
                      result, sizeof(takt_timed), &(takt_timed_options){__VA_ARGS__})})             \
-               : true;                                                                             \
+               : takt_timed_never(result);                                                         \
          variable; variable = false)
 #else
 TAKT_INLINE void takt_timer_leave(takt_timer **timer)
@@ -247,7 +254,7 @@ TAKT_INLINE void takt_timer_leave(takt_timer **timer)
 
 /* Times the rest of the block: TAKT_TIMER("Demo"), or with options by name: TAKT_TIMER("Demo",
  * .synchronize = true). While timers are switched off, neither name nor options are evaluated. In
- * C++ the options are takt::ScopedTimer::Options. */
+ * C++ the options are takt::ScopedTimer::Options, and are evaluated. */
 #define TAKT_TIMER(...)                                                                            \
     TAKT_TIMER_AS(TAKT_TIMER_GUARD, TAKT_ID(takt_timer_), __VA_ARGS__,                             \
                   TAKT_SIZE_OF(takt_timer_options))
@@ -260,7 +267,7 @@ TAKT_INLINE void takt_timer_leave(takt_timer **timer)
 
 #define TAKT_TIMER_AS(how, variable, name, ...)                                                    \
     takt_timer TAKT_JOIN(variable, _room);                                                         \
-    how takt_timer *variable =                                                                     \
+    takt_timer *variable how =                                                                     \
         TAKT_TIMER_IS_ON ? takt_timer_start(&TAKT_JOIN(variable, _room), name,                 \
                                                 (takt_timer_options){__VA_ARGS__})                 \
                              : NULL

@@ -41,11 +41,11 @@ void bad_names(const char *name, const char *const fixed, int number, void *stre
     TAKT_SCOPE(number ? "even" : "odd"); // use takt::Scope
     TAKT_SCOPE("0123456789" + number); // use takt::Scope
     TAKT_SCOPE_IN("io", TAKT_LEVEL_FINE, name); // use takt::Scope
-    TAKT_SCOPE_IN(name, TAKT_LEVEL_FINE, "read"); // category, level, device
-    TAKT_SCOPE_IN("io", number, "read"); // category, level, device
+    TAKT_SCOPE_IN(name, TAKT_LEVEL_FINE, "read"); // a category must be a constant
+    TAKT_SCOPE_IN("io", number, "read"); // a level must be a constant
     TAKT_ACTIVITY("cpu", TAKT_TIMING_KERNEL, name); // use takt::Scope
-    TAKT_ACTIVITY(name, TAKT_TIMING_KERNEL, "density"); // category, level, device
-    TAKT_ACTIVITY("cpu", (uint32_t)number, "density"); // category, level, device
+    TAKT_ACTIVITY(name, TAKT_TIMING_KERNEL, "density"); // a device must be a constant
+    TAKT_ACTIVITY("cpu", (uint32_t)number, "density"); // a filter must be a constant
     TAKT_BEGIN(name); // use takt::Scope
     TAKT_END(name); // use takt_end()
     TAKT_PHASE(name); // use takt_begin()

@@ -20,6 +20,7 @@ for case in 0 1; do
 done
 [ "$(grep -cE 'call|ld\.global' "$scratch/kernel.0")" = "$(grep -cE 'call|ld\.global' "$scratch/kernel.1")" ] ||
     fail "macros leave something in a kernel"
+compile 1 -G -c -o "$scratch/debug.o" || fail "with -G: $(tail -n 2 "$scratch/said")"
 compile 1 -c -o "$scratch/host.o" || fail "$(head -n 5 "$scratch/said")"
 nm -u "$scratch/host.o" | grep -q takt_scope_begin_v1 || fail "nothing is recorded on the host"
 

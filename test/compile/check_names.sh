@@ -59,6 +59,16 @@ END
         { cat "$scratch/said" && exit 1; }
 }
 
+# Declaring macros are not the statement of an `if` or of a label: their scope would never end.
+check_statements() {
+    local macro
+    for macro in 'TAKT_SCOPE("y")' 'TAKT_FUNCTION()' 'TAKT_SCOPE_IN("io", 2, "y")' 'TAKT_STREAM_SCOPE(0, "y")' \
+        'TAKT_TIMER("y")' 'TAKT_OPEN(open, "y")'; do
+        printf '#include <takt/takt.h>\nvoid f(int x);\nvoid f(int x) { if (x) %s; }\n' "$macro" >"$scratch/c.c"
+        messages "$@" "$scratch/c.c"
+    done
+}
+
 count=0
 for c in $(compilers); do
     unlimited=$([[ $c == gcc* ]] || echo -ferror-limit=0)
@@ -70,6 +80,8 @@ for c in $(compilers); do
         each_line "$lifetimes" "$(cxx_of "$c")" $flags ${unlimited:+"$unlimited"}
     done
     check_c "$c"
+    check_statements "$c"
+    check_statements "$c" -DTAKT_DISABLE
 done
 [ "$count" -gt 0 ] || { echo "needs a C++ compiler" && exit 77; }
 echo "$(cat "$bad" "$lifetimes" | grep -c ' // ') lines refused, as $count kinds of C++"

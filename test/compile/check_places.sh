@@ -53,4 +53,41 @@ for cxx in "${alone[@]}"; do
         try "$cxx $level (seed $seed)" "$scratch/commands" "$cxx" $level
     done
 done
+# What g++ and clang++ see in different ways: the line of a call over several lines, and which of
+# several on one line are there.
+cat >"$scratch/odd.h" <<'END'
+#include <takt/takt.h>
+#define ALWAYS __attribute__((always_inline)) inline
+ALWAYS void lines() {
+    TAKT_SCOPE(
+        "alpha"
+    ); { TAKT_SCOPE("beta"); }
+}
+#define BODY(x) if constexpr (x) { TAKT_SCOPE("gamma"); } { TAKT_SCOPE("delta"); } { TAKT_SCOPE("epsilon"); }
+template <bool X> ALWAYS void parts() { BODY(X) }
+END
+printf '%s\n' '#include "odd.h"' 'void other() { lines(); parts<false>(); parts<true>(); }' >"$scratch/other.cpp"
+printf '%s\n' '#include "odd.h"' 'void other();' 'int main() { takt_profiler_start(nullptr); other(); lines();' \
+    'parts<false>(); parts<true>(); return takt_profiler_stop(nullptr); }' >"$scratch/main.cpp"
+printf '%s\n' alpha:2 beta:2 delta:4 epsilon:4 gamma:2 >"$scratch/right"
+for one in "${found[@]}"; do
+    for two in "${found[@]}"; do
+        # shellcheck disable=SC2086
+        { $one -std=c++17 -O2 $flags -c "$scratch/other.cpp" -o "$scratch/other.o" &&
+            $two -std=c++17 -O2 $flags -c "$scratch/main.cpp" -o "$scratch/main.o" &&
+            "${linker:-${found[0]}}" "$scratch/other.o" "$scratch/main.o" -o "$scratch/odd" "$TAKT_LIB/libtakt.a" \
+                -lyaml -lz -lm -ldl -pthread; } >"$scratch/said" 2>&1 || fail "$one and $two: $(head -n 3 "$scratch/said")"
+        TAKT_OPTIONS="profiling.active=0 reports=scopes output.traces= output.announce=false" "$scratch/odd" |
+            awk '$NF ~ /^[0-9]+$/ && $1 ~ /^[a-z]+$/ { print $1 ":" $NF }' | sort | diff "$scratch/right" - ||
+            fail "$one and $two: see above"
+    done
+done
+
+# A library of the program's shows nothing of the headers, except for frames of clang++, which are one
+# in the whole program.
+for one in "${found[@]}"; do
+    $one -std=c++17 -O0 $flags -fPIC -shared "$scratch/other.cpp" -include takt/takt.hpp -o "$scratch/odd.so" >/dev/null 2>&1 ||
+        fail "$one makes no library"
+    ! nm -D --defined-only "$scratch/odd.so" | grep takt_ || fail "$one exports these"
+done
 finish "$count"

@@ -33,7 +33,7 @@
 
 /* Code of these macros, in a branch that is never taken while macros are off. */
 #if TAKT_IS_OFF
-#define TAKT_TRACY_DO(call) (0 ? (call) : (void)0)
+#define TAKT_TRACY_DO(call) TAKT_DO_IF(0, call)
 #else
 #define TAKT_TRACY_DO(call) (call)
 #endif
@@ -165,7 +165,7 @@ inline namespace TAKT_INLINES_OF(TAKT_VERSION_MAJOR, TAKT_VERSION_MINOR) {
 /* Wraps a mutex of the program and records waits and holds. */
 template <typename Mutex> class Lockable {
 public:
-    TAKT_HOST_INLINE explicit Lockable(const char *name) : mutex_(), lock_()
+    TAKT_HOST_INLINE explicit Lockable(const char *name) : mutex_(), lock_(), depth_(0)
     {
         takt_tracy_lock_name_v1(&lock_, name, __builtin_strlen(name));
     }
@@ -178,18 +178,19 @@ public:
             takt_scope_guard wait(takt_scope_made_v1(lock_.wait));
             mutex_.lock();
         }
-        takt_tracy_lock_held(&lock_);
+        enter();
     }
     TAKT_HOST_INLINE void unlock()
     {
-        takt_tracy_lock_left(&lock_);
+        if (--depth_ == 0)
+            takt_tracy_lock_left(&lock_);
         mutex_.unlock();
     }
     TAKT_HOST_INLINE bool try_lock()
     {
         bool is_locked = mutex_.try_lock();
         if (is_locked)
-            takt_tracy_lock_held(&lock_);
+            enter();
         return is_locked;
     }
     TAKT_HOST_INLINE void Mark(const void *) noexcept {}
@@ -201,12 +202,21 @@ public:
 protected:
     Mutex           mutex_;
     takt_tracy_lock lock_;
+
+private:
+    TAKT_HOST_INLINE void enter()
+    {
+        if (depth_++ == 0)
+            takt_tracy_lock_held(&lock_);
+    }
+
+    unsigned depth_; /* how often its owner has locked a recursive mutex */
 };
 
 template <typename Mutex> class SharedLockable : public Lockable<Mutex> {
 public:
     TAKT_HOST_INLINE explicit SharedLockable(const char *name)
-        : Lockable<Mutex>(name), readers_(0), shared_(0)
+        : Lockable<Mutex>(name), is_changing_(false), readers_(0), shared_(0)
     {
     }
 
@@ -216,33 +226,42 @@ public:
             takt_scope_guard wait(takt_scope_made_v1(this->lock_.wait));
             this->mutex_.lock_shared();
         }
-        enter();
+        enter_shared();
     }
     TAKT_HOST_INLINE void unlock_shared()
     {
-        if (__atomic_sub_fetch(&readers_, 1, __ATOMIC_ACQ_REL) == 0)
-            show(0);
+        begin_change();
+        if (--readers_ == 0)
+            takt_span_end(shared_);
+        end_change();
         this->mutex_.unlock_shared();
     }
     TAKT_HOST_INLINE bool try_lock_shared()
     {
         bool is_locked = this->mutex_.try_lock_shared();
         if (is_locked)
-            enter();
+            enter_shared();
         return is_locked;
     }
 
 private:
-    TAKT_HOST_INLINE void enter()
+    TAKT_HOST_INLINE void enter_shared()
     {
-        if (__atomic_fetch_add(&readers_, 1, __ATOMIC_ACQ_REL) == 0)
-            show(takt_span_begin(this->lock_.track, "held shared"));
-    }
-    TAKT_HOST_INLINE void show(takt_span span)
-    {
-        takt_span_end(__atomic_exchange_n(&shared_, span, __ATOMIC_ACQ_REL));
+        begin_change();
+        if (readers_++ == 0)
+            shared_ = takt_span_begin(this->lock_.track, "held shared");
+        end_change();
     }
 
+    /* Readers come and go at the same time; the first and the last change the count with its span. */
+    TAKT_HOST_INLINE void begin_change()
+    {
+        while (__atomic_test_and_set(&is_changing_, __ATOMIC_ACQUIRE))
+            continue;
+    }
+    TAKT_HOST_INLINE void end_change() { __atomic_clear(&is_changing_, __ATOMIC_RELEASE); }
+
+    bool      is_changing_;
     unsigned  readers_;
     takt_span shared_; /* open while there are readers */
 };

@@ -98,9 +98,23 @@ TAKT_INLINE void takt_arg_as<TAKT_VALUE_ENUM>::record(takt_site *site, T value)
     takt_arg(site, static_cast<__underlying_type(T)>(value));
 }
 
-template <typename T> TAKT_INLINE double takt_to_double(const T &value)
+/* Numbers by value: a reference would need a definition of `static const int n = 5`. */
+template <typename T> struct takt_class {
+    static const bool is = __is_class(T);
+};
+template <bool IsClass> struct takt_number {
+    typedef double value;
+};
+template <> struct takt_number<true> {
+    typedef double object;
+};
+template <typename T> TAKT_INLINE typename takt_number<takt_class<T>::is>::value takt_to_double(T value)
 {
     return static_cast<double>(value);
+}
+template <typename T> TAKT_INLINE typename takt_number<takt_class<T>::is>::object takt_to_double(const T &object)
+{
+    return static_cast<double>(object);
 }
 
 #define TAKT_DO_ARG(key, ...)                                                                      \

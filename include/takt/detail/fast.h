@@ -36,8 +36,8 @@ TAKT_INLINE uint64_t takt_ticks(void)
 TAKT_INLINE bool takt_ticks_since(const uint64_t *start, uint64_t *ticks)
 {
 #ifdef TAKT_USE_FLAGS
-    typedef uint32_t __attribute__((__may_alias__)) half;
-    const half *from = TAKT_CAST(const half *, TAKT_CAST(const void *, start));
+    typedef uint32_t __attribute__((__may_alias__)) takt_half;
+    const takt_half *from = TAKT_CAST(const takt_half *, TAKT_CAST(const void *, start));
     bool is_more;
     __asm__ volatile("rdtsc\n\tsubl %2, %%eax\n\tsbbl %3, %%edx"
                      : "=&a"(*ticks), "=@ccnz"(is_more)
@@ -190,8 +190,9 @@ TAKT_INLINE void takt_scope_leave(takt_open *open)
 {
     takt_scope_close(*open);
 }
+/* A leading attribute would become that of an empty statement behind `if (x)` or a label. */
 #define TAKT_SCOPE_GUARD(variable, opened)                                                         \
-    __attribute__((__cleanup__(takt_scope_leave), __unused__)) takt_open variable = (opened)
+    takt_open variable __attribute__((__cleanup__(takt_scope_leave), __unused__)) = (opened)
 #endif
 
 TAKT_INLINES_END

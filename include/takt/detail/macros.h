@@ -60,14 +60,15 @@ TAKT_INLINE takt_open takt_not_opened(void)
 
 #if TAKT_IS_OFF
 
+#define TAKT_DO_IF(what, call)  ((void)(false && ((call), true))) /* nvcc -G calls in others */
 #define TAKT_WHEN(bits)         0
-#define TAKT_MAY_END            0
 #define TAKT_IS_RUNNING(frame)  0
-#define TAKT_OPENED(site, bits) ((void)(0 ? takt_scope_begin_v1(site).start : 0), takt_not_opened())
+#define TAKT_OPENED(site, bits) (TAKT_DO_IF(0, takt_scope_begin_v1(site)), takt_not_opened())
 #define TAKT_OPENED_IN(site)    TAKT_OPENED(site, 0)
-#define TAKT_NAMED(name)        ((void)(0 ? takt_scope_named_v1(name).start : 0), takt_not_opened())
-#define TAKT_CLOSED(opened)     (0 ? takt_scope_end_v1((opened).frame, (opened).start) : (void)0)
-#define TAKT_PHASED(site)       (0 ? takt_phase_v1(site) : (void)0)
+#define TAKT_NAMED(name)        (TAKT_DO_IF(0, takt_scope_named_v1(name)), takt_not_opened())
+#define TAKT_CLOSED(opened)                                                                        \
+    TAKT_DO_IF(0, takt_scope_end_v1((opened).frame, (opened).start))
+#define TAKT_PHASED(site) TAKT_DO_IF(0, takt_phase_v1(site))
 #ifdef __cplusplus
 struct takt_no_guard {
     TAKT_INLINE explicit takt_no_guard(takt_open) {}
@@ -77,23 +78,31 @@ struct takt_no_guard {
 };
 #define TAKT_GUARD(variable, opened) takt_no_guard variable(opened)
 #else
-#define TAKT_GUARD(variable, opened) __attribute__((__unused__)) takt_open variable = (opened)
+#define TAKT_GUARD(variable, opened) takt_open variable __attribute__((__unused__)) = (opened)
 #endif
 
 #else
 
 #define TAKT_WHEN(bits)        TAKT_UNLIKELY(takt_is_on(bits))
-#define TAKT_MAY_END           takt_has_open()
+#define TAKT_DO_IF(what, call)                                                                     \
+    do {                                                                                           \
+        if (what)                                                                                  \
+            call;                                                                                  \
+    } while (0)
 #define TAKT_IS_RUNNING(frame) (__atomic_load_n(&(frame).ns, __ATOMIC_RELAXED) != 0)
-#if defined(__NVCC__) || defined(__EDG__)
+#if defined(__NVCC__) || defined(__EDG__) /* a site stores its names there: see site.h */
+#define TAKT_ANY                ~UINT64_C(0)
 #define TAKT_OPENED(site, bits) (TAKT_WHEN(bits) ? takt_scope_open(site, bits) : takt_not_opened())
+#define TAKT_OPENED_IN(site)    (TAKT_WHEN(TAKT_ANY) ? takt_scope_open_in(site) : takt_not_opened())
+#define TAKT_PHASED(site)                                                                          \
+    (TAKT_WHEN(TAKT_NORMAL_BIT) ? takt_phase_next(site, TAKT_NORMAL_BIT) : (void)0)
 #else
 #define TAKT_OPENED(site, bits) takt_scope_open(site, bits)
+#define TAKT_OPENED_IN(site)    takt_scope_open_in(site)
+#define TAKT_PHASED(site)       takt_phase_next(site, TAKT_NORMAL_BIT)
 #endif
-#define TAKT_OPENED_IN(site)         takt_scope_open_in(site)
 #define TAKT_NAMED(name)             takt_scope_named_v1(name)
 #define TAKT_CLOSED(opened)          takt_scope_close(opened)
-#define TAKT_PHASED(site)            takt_phase_next(site, TAKT_NORMAL_BIT)
 #define TAKT_GUARD(variable, opened) TAKT_SCOPE_GUARD(variable, opened)
 
 #endif
@@ -118,19 +127,15 @@ struct takt_no_guard {
 /* ---- Events ---------------------------------------------------------------------------------- */
 
 #define TAKT_SITE_DO(call, bits, place, kind, instead, name, ...)                                  \
-    do {                                                                                           \
-        if (TAKT_WHEN(bits))                                                                       \
-            call(TAKT_SITE_HERE(place, instead, kind, name) __VA_ARGS__);                          \
-    } while (0)
+    TAKT_DO_IF(TAKT_WHEN(bits), call(TAKT_SITE_HERE(place, instead, kind, name) __VA_ARGS__))
 
 #define TAKT_DO_BEGIN(name)                                                                        \
     TAKT_SITE_DO(takt_begin_v1, TAKT_NORMAL_BIT, takt_begin_at_, TAKT_SITE_SCOPE,                  \
                  TAKT_INSTEAD_SCOPE, name, )
 #define TAKT_DO_END(name)                                                                          \
-    do {                                                                                           \
-        if (TAKT_WHEN(TAKT_NORMAL_BIT) || TAKT_MAY_END)                                            \
-            takt_end_v1(TAKT_SITE_HERE(takt_end_at_, TAKT_INSTEAD_END, TAKT_SITE_SCOPE, name));    \
-    } while (0)
+    TAKT_DO_IF(                                                                                    \
+        TAKT_WHEN(TAKT_NORMAL_BIT) || takt_has_open(),                                             \
+        takt_end_v1(TAKT_SITE_HERE(takt_end_at_, TAKT_INSTEAD_END, TAKT_SITE_SCOPE, name)))
 #define TAKT_DO_PHASE(name)                                                                        \
     TAKT_PHASED(TAKT_SITE_HERE(takt_phase_at_, TAKT_INSTEAD_PHASE, TAKT_SITE_PHASE, name))
 #define TAKT_DO_MARK(name)                                                                         \
@@ -140,21 +145,20 @@ struct takt_no_guard {
     TAKT_SITE_DO(takt_counter_v1, TAKT_NORMAL_BIT, takt_counter_at_, TAKT_SITE_COUNTER,            \
                  TAKT_INSTEAD_COUNTER, name, TAKT_COMMA value)
 #define TAKT_DO_WORK(flops, bytes)                                                                 \
-    do {                                                                                           \
-        if (TAKT_WHEN(TAKT_NORMAL_BIT | TAKT_WORK_BIT))                                            \
-            takt_work(TAKT_CAST(double, flops), TAKT_CAST(double, bytes));                         \
-    } while (0)
+    TAKT_DO_IF(TAKT_WHEN(TAKT_NORMAL_BIT | TAKT_WORK_BIT),                                         \
+               takt_work(TAKT_CAST(double, flops), TAKT_CAST(double, bytes)))
 
 /* ---- Frames ---------------------------------------------------------------------------------- */
 
+#define TAKT_FRAME_HERE TAKT_JOIN(takt_frame_at_, TAKT_JOIN(TAKT_SITE_BY, __LINE__))
 #define TAKT_DO_FRAME(name)                                                                        \
     do {                                                                                           \
         TAKT_REQUIRE_NAME(name, TAKT_INSTEAD_FRAME)                                                \
         TAKT_QUIET_BEGIN                                                                           \
-        TAKT_CONSTINIT static takt_frame_begin TAKT_JOIN(takt_frame_at_, __LINE__) = {0};          \
+        TAKT_CONSTINIT static takt_frame_begin TAKT_FRAME_HERE = {0};                              \
         TAKT_QUIET_END                                                                             \
-        if (TAKT_WHEN(TAKT_NORMAL_BIT) || TAKT_IS_RUNNING(TAKT_JOIN(takt_frame_at_, __LINE__)))    \
-            takt_frame_next_v1(&TAKT_JOIN(takt_frame_at_, __LINE__), name);                        \
+        TAKT_DO_IF(TAKT_WHEN(TAKT_NORMAL_BIT) || TAKT_IS_RUNNING(TAKT_FRAME_HERE),                 \
+                   takt_frame_next_v1(&TAKT_FRAME_HERE, name));                                    \
     } while (0)
 
 TAKT_INLINES_END

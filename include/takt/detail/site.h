@@ -39,7 +39,7 @@ TAKT_INLINES_END
 #define TAKT_REQUIRE(what, message) static_assert(what, message);
 #if defined(__NVCC__) || defined(__EDG__) /* __func__ in templates is no constant there */
 #define TAKT_CONSTINIT
-#elif __cpp_constinit >= 201907L
+#elif defined(__cpp_constinit)
 #define TAKT_CONSTINIT constinit
 #elif defined(__clang__)
 #define TAKT_CONSTINIT __attribute__((__require_constant_initialization__))
@@ -67,18 +67,29 @@ TAKT_INLINES_END
     TAKT_REQUIRE(TAKT_IS_KNOWN(name),                                                              \
                  "Takt: this name must be a literal or static constexpr. " instead)
 #define TAKT_REQUIRE_REST(category, level, device, filter)                                         \
-    TAKT_REQUIRE(                                                                                  \
-        TAKT_IS_KNOWN(category) && TAKT_IS_KNOWN(device) &&                                        \
-            __builtin_constant_p(TAKT_CAST(uint8_t, level)) && (level) >= 1 && (level) <= 255 &&   \
-            __builtin_constant_p(TAKT_CAST(uint32_t, filter)),                                     \
-        "Takt: category, level, device and filter must be constants, the level from 1 to 255")
+    TAKT_REQUIRE(TAKT_IS_KNOWN(category), "Takt: a category must be a constant")                   \
+    TAKT_REQUIRE(TAKT_IS_KNOWN(device), "Takt: a device must be a constant")                       \
+    TAKT_REQUIRE(__builtin_constant_p(TAKT_CAST(uint8_t, level)),                                  \
+                 "Takt: a level must be a constant")                                               \
+    TAKT_REQUIRE((level) >= 1 ? (level) <= 255 : false, "Takt: a level is from 1 to 255")          \
+    TAKT_REQUIRE(__builtin_constant_p(TAKT_CAST(uint32_t, filter)),                                \
+                 "Takt: a filter must be a constant")
 
 /* A call site, as an expression. Compilers share the statics of inline functions and templates
  * between files by their names. So the name follows from the place alone, a macro and its line;
  * each is in a block of its own, since compilers number those of the same name by their order,
- * which differs between files that leave some out, and between compilers. */
+ * which differs between files that leave some out. Compilers also differ in the line of a call over
+ * several lines, and in the order: so nvcc's have names of their own. Those of clang++, which exports such statics whatever their type
+ * is, are a file's own, and numbered, since it takes two of one name in a function for one. */
+#if defined(__clang__) && defined(__cplusplus)
+#define TAKT_SITE_AT  __COUNTER__
+#define TAKT_SITE_OWN __attribute__((__internal_linkage__))
+#else
+#define TAKT_SITE_AT __LINE__
+#define TAKT_SITE_OWN
+#endif
 #define TAKT_SITE(place, instead, kind, level, category, name, device, filter)                     \
-    TAKT_SITE_NAMED(TAKT_JOIN(place, TAKT_JOIN(TAKT_SITE_BY, __LINE__)), instead, kind, level,     \
+    TAKT_SITE_NAMED(TAKT_JOIN(place, TAKT_JOIN(TAKT_SITE_BY, TAKT_SITE_AT)), instead, kind, level, \
                     category, name, /* for names made at run time use takt_begin() and the like */ \
                     device, filter)
 #if defined(__NVCC__) || defined(__EDG__)
@@ -101,7 +112,7 @@ TAKT_INLINES_END
         TAKT_REQUIRE_NAME(name, instead)                                                           \
         TAKT_REQUIRE_REST(category, level, device, filter)                                         \
         TAKT_QUIET_BEGIN                                                                           \
-        TAKT_CONSTINIT static takt_site variable =                                                 \
+        TAKT_SITE_OWN TAKT_CONSTINIT static takt_site variable =                                   \
             TAKT_SITE_AS(kind, level, category, name, TAKT_FUNCTION_NAME, device, filter);         \
         TAKT_QUIET_END                                                                             \
         &variable;                                                                                 \
