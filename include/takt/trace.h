@@ -433,7 +433,7 @@ TAKT_API size_t takt_trace_span_stack(const takt_trace *trace, size_t track, siz
 typedef struct takt_durations {
     uint64_t count;
     uint64_t total_ns;
-    uint64_t min_ns;
+    uint64_t min_ns; /* of whole calls, as what follows; 0 if there is none */
     uint64_t max_ns;
     uint64_t median_ns; /* from a histogram, within 3.2 %; p99_ns too */
     uint64_t p99_ns;
@@ -455,6 +455,7 @@ typedef struct takt_node_info {
     double         bytes;
     const char    *device; /* host activities: "cpu"; otherwise "" */
     uint32_t       color;  /* color from TAKT_SCOPE_COLOR: 0xFFRRGGBB; otherwise 0 */
+    uint64_t       pieces; /* of durations.count: calls that the recording's begin or end has cut */
 } takt_node_info;
 
 /* Parents come before their children; siblings have no order. TAKT_NO_MEMORY if the nodes could not

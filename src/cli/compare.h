@@ -172,11 +172,15 @@ typedef struct cli_part {
     double      self_ns;  /* total minus the scopes inside */
     double      mean_ns;  /* per call; mean and median are NaN without calls */
     double      median_ns; /* also NaN if single calls are unknown */
+    double      whole_ns; /* without single calls: of whole calls, recursive ones included */
+    uint64_t    whole_calls;
     cli_samples samples;  /* calls that began and ended within the recording */
     cli_values  means;    /* if runs are compared: the mean call of each run that has calls, */
     cli_values  medians;  /* and the median call of each run that has single calls */
-    uint64_t    noted_calls; /* state before the current run, as are the next two */
+    uint64_t    noted_calls; /* state before the current run, as are the next four */
     double      noted_ns;    /* the same for total_ns */
+    double      noted_whole_ns;
+    uint64_t    noted_whole_calls;
     size_t      noted_samples;
 } cli_part;
 

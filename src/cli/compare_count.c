@@ -349,7 +349,8 @@ takt_status cli_compare_spans(cli_comparison *comparison, int side, const takt_t
 /* Takes totals per scope from a trace without spans, where single calls are unknown. */
 
 static bool add_row(cli_comparison *comparison, int side, cli_row_kind kind,
-                    const tkt_scope_total *scope, uint64_t total_ns, uint64_t self_ns)
+                    const tkt_scope_total *scope, uint64_t total_ns, uint64_t self_ns,
+                    uint64_t whole_ns)
 {
     uint32_t row = cli_rows_find(&comparison->rows, kind, CLI_NO_ROW, scope->name);
     if (row == CLI_NO_ROW)
@@ -359,13 +360,15 @@ static bool add_row(cli_comparison *comparison, int side, cli_row_kind kind,
     part->calls += scope->calls;
     part->total_ns += (double)total_ns;
     part->self_ns += (double)self_ns;
+    part->whole_ns += (double)whole_ns;
+    part->whole_calls += scope->calls - scope->pieces;
     return true;
 }
 
 static bool add_activity(cli_comparison *comparison, int side, const tkt_scope_total *scope)
 {
     return add_row(comparison, side, CLI_ROW_ACTIVITY, scope, scope->device_self_ns,
-                   scope->device_self_ns);
+                   scope->device_self_ns, scope->device_self_ns);
 }
 
 /* A scope that launched activities gets a second row, of kind cuda. */
@@ -373,10 +376,12 @@ static bool add_scope(cli_comparison *comparison, int side, const tkt_scope_tota
 {
     bool is_call = scope->kind == TKT_KIND_CALL;
     bool has_launched = !is_call && scope->device_total_ns > 0;
+    tkt_scope_total cuda = *scope;
+    cuda.pieces = 0;
     return add_row(comparison, side, is_call ? CLI_ROW_CALL : CLI_ROW_SCOPE, scope, scope->total_ns,
-                   scope->self_ns) &&
-           (!has_launched || add_row(comparison, side, CLI_ROW_CUDA, scope, scope->device_total_ns,
-                                     scope->device_self_ns));
+                   scope->self_ns, scope->whole_ns) &&
+           (!has_launched || add_row(comparison, side, CLI_ROW_CUDA, &cuda, scope->device_total_ns,
+                                     scope->device_self_ns, scope->device_sum_ns));
 }
 
 /* Adds the rows of devices, or those of the host. A scope's time excludes its calls if `all` is
@@ -404,9 +409,10 @@ static takt_status add_tasks(cli_comparison *comparison, int side, const takt_tr
     for (size_t i = 0; i < tasks.times.count && status == TAKT_OK; i++) {
         const tkt_named *task = &tasks.times.items[i];
         const tkt_scope_total total = {.name = tkt_trace_text(trace, task->name),
-                                       .calls = task->stats.count};
+                                       .calls = task->stats.count,
+                                       .pieces = task->stats.pieces};
         uint64_t ns = task->stats.total_ns;
-        if (!add_row(comparison, side, CLI_ROW_TASK, &total, ns, ns))
+        if (!add_row(comparison, side, CLI_ROW_TASK, &total, ns, ns, ns - task->stats.pieces_ns))
             status = TAKT_NO_MEMORY;
     }
     tkt_tasks_fini(&tasks);

@@ -147,12 +147,12 @@ void cli_rows_free(cli_rows *rows)
 static bool keep_call(cli_part *part, bool has_spans, uint64_t begin_ns)
 {
     cli_samples *samples = &part->samples;
-    uint64_t calls = part->calls - part->noted_calls;
-    double total_ns = part->total_ns - part->noted_ns;
+    uint64_t whole = part->whole_calls - part->noted_whole_calls;
+    double whole_ns = part->whole_ns - part->noted_whole_ns;
 
     if (samples->count == 0)
-        return calls == 0 || has_spans ||
-               cli_values_add(&part->means, (cli_value){total_ns / (double)calls, begin_ns});
+        return whole == 0 || has_spans ||
+               cli_values_add(&part->means, (cli_value){whole_ns / (double)whole, begin_ns});
     if (!cli_samples_sort(samples) ||
         !cli_values_add(&part->medians, (cli_value){cli_samples_median(samples), begin_ns}) ||
         !cli_values_add(&part->means, (cli_value){cli_samples_mean(samples), begin_ns}))
@@ -172,6 +172,8 @@ takt_status cli_compare_end_run(cli_comparison *comparison, int side, const takt
             return TAKT_NO_MEMORY;
         part->noted_calls = part->calls;
         part->noted_ns = part->total_ns;
+        part->noted_whole_calls = part->whole_calls;
+        part->noted_whole_ns = part->whole_ns;
         part->noted_samples = part->samples.count;
     }
     return TAKT_OK;
@@ -194,7 +196,7 @@ static void describe_calls(cli_part *part)
 {
     part->median_ns = cli_samples_median(&part->samples);
     part->mean_ns = part->samples.count ? cli_samples_mean(&part->samples)
-                    : part->calls       ? part->total_ns / (double)part->calls
+                    : part->whole_calls ? part->whole_ns / (double)part->whole_calls
                                         : NAN;
 }
 

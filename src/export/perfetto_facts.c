@@ -147,11 +147,13 @@ void tkt_perfetto_put_stats(tkt_message *into, uint32_t field, const tkt_stats *
     tkt_message_uint_if(into, TKT_PF_STATS_COUNT, stats->count);
     tkt_message_uint_if(into, TKT_PF_STATS_TOTAL_NS, stats->total_ns);
     tkt_message_uint_if(into, TKT_PF_STATS_SELF_NS, stats->self_ns);
-    tkt_message_uint_if(into, TKT_PF_STATS_MIN_NS, stats->count ? stats->min_ns : 0);
+    tkt_message_uint_if(into, TKT_PF_STATS_MIN_NS, tkt_stats_whole(stats) ? stats->min_ns : 0);
     tkt_message_uint_if(into, TKT_PF_STATS_MAX_NS, stats->max_ns);
     tkt_message_double_if(into, TKT_PF_STATS_SUM_SQUARES, stats->sum_squares);
     if (histogram)
         put_histogram(into, histogram);
+    tkt_message_uint_if(into, TKT_PF_STATS_PIECES, stats->pieces);
+    tkt_message_uint_if(into, TKT_PF_STATS_PIECES_NS, stats->pieces_ns);
     tkt_message_end(into, mark);
 }
 

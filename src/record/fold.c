@@ -52,21 +52,25 @@ void tkt_stats_merge(tkt_stats *into, const tkt_stats *from)
     into->min_ns = from->min_ns < into->min_ns ? from->min_ns : into->min_ns;
     into->max_ns = from->max_ns > into->max_ns ? from->max_ns : into->max_ns;
     into->sum_squares += from->sum_squares;
+    into->pieces += from->pieces;
+    into->pieces_ns += from->pieces_ns;
 }
 
 double tkt_stats_mean(const tkt_stats *stats)
 {
-    return stats->count ? (double)stats->total_ns / (double)stats->count : 0;
+    uint64_t count = tkt_stats_whole(stats), ns = stats->total_ns - stats->pieces_ns;
+    return count ? (double)ns / (double)count : 0;
 }
 
 double tkt_stats_stddev(const tkt_stats *stats)
 {
-    if (stats->count < 2)
+    uint64_t count = tkt_stats_whole(stats);
+    if (count < 2)
         return 0;
-    double mean = tkt_stats_mean(stats);
-    double squares = stats->sum_squares - mean * (double)stats->total_ns;
+    double squares =
+        stats->sum_squares - tkt_stats_mean(stats) * (double)(stats->total_ns - stats->pieces_ns);
     /* With equal durations, rounding may make this slightly negative. */
-    return squares > 0 ? sqrt(squares / (double)(stats->count - 1)) : 0;
+    return squares > 0 ? sqrt(squares / (double)(count - 1)) : 0;
 }
 
 tkt_histogram *tkt_fold_new_histogram(tkt_fold *fold)
@@ -82,9 +86,9 @@ tkt_histogram *tkt_fold_new_histogram(tkt_fold *fold)
 bool tkt_fold_count_few(tkt_fold *fold, tkt_stats *stats, tkt_histogram **histogram,
                         uint64_t duration_ns)
 {
-    if (stats->count == TKT_MOST_EXTREMES && (*histogram = tkt_fold_new_histogram(fold))) {
+    if (tkt_stats_whole(stats) == TKT_MOST_EXTREMES && (*histogram = tkt_fold_new_histogram(fold))) {
         tkt_histogram_add_stats(*histogram, 0, stats, NULL);
-        tkt_histogram_add(*histogram, stats->count + 1, duration_ns);
+        tkt_histogram_add(*histogram, TKT_MOST_EXTREMES + 1, duration_ns);
     }
     tkt_stats_add(stats, duration_ns);
     return tkt_stats_are_known(stats, *histogram);
@@ -94,7 +98,7 @@ bool tkt_fold_count_few(tkt_fold *fold, tkt_stats *stats, tkt_histogram **histog
 static bool make_histogram(tkt_fold *fold, const tkt_stats *stats, tkt_histogram **histogram,
                            uint64_t more)
 {
-    if (*histogram || stats->count + more <= TKT_MOST_EXTREMES || !tkt_stats_are_known(stats, NULL))
+    if (*histogram || tkt_stats_whole(stats) + more <= TKT_MOST_EXTREMES || !tkt_stats_are_known(stats, NULL))
         return true;
     *histogram = tkt_fold_new_histogram(fold);
     if (*histogram)
@@ -107,10 +111,10 @@ void tkt_fold_add_stats(tkt_fold *fold, tkt_stats *stats, tkt_histogram **histog
 {
     bool are_known =
         tkt_stats_are_known(stats, *histogram) && tkt_stats_are_known(more, histogram_of_more);
-    if (!are_known || !make_histogram(fold, stats, histogram, more->count))
+    if (!are_known || !make_histogram(fold, stats, histogram, tkt_stats_whole(more)))
         *histogram = NULL;
     else if (*histogram)
-        tkt_histogram_add_stats(*histogram, stats->count, more, histogram_of_more);
+        tkt_histogram_add_stats(*histogram, tkt_stats_whole(stats), more, histogram_of_more);
     tkt_stats_merge(stats, more);
 }
 
@@ -317,24 +321,26 @@ __attribute__((cold)) takt_status tkt_fold_copy_tree(tkt_fold *to, const tkt_fol
 void tkt_histogram_add_stats(tkt_histogram *into, uint64_t count, const tkt_stats *stats,
                              const tkt_histogram *histogram)
 {
+    uint64_t whole = tkt_stats_whole(stats);
     if (histogram) {
-        tkt_histogram_merge(into, count, histogram, stats->count);
+        tkt_histogram_merge(into, count, histogram, whole);
         return;
     }
-    if (stats->count > 0)
+    if (whole > 0)
         tkt_histogram_add(into, count + 1, stats->min_ns);
-    if (stats->count > 1)
+    if (whole > 1)
         tkt_histogram_add(into, count + 2, stats->max_ns);
 }
 
 uint64_t tkt_stats_quantile(const tkt_stats *stats, const tkt_histogram *histogram, double q)
 {
-    if (stats->count == 0)
+    uint64_t count = tkt_stats_whole(stats);
+    if (count == 0)
         return 0;
-    uint64_t rank = tkt_nearest_rank(q, stats->count);
+    uint64_t rank = tkt_nearest_rank(q, count);
     if (rank == 1)
         return stats->min_ns;
-    if (rank == stats->count)
+    if (rank == count)
         return stats->max_ns;
     if (!histogram)
         return TKT_NO_QUANTILE;
@@ -345,10 +351,10 @@ uint64_t tkt_stats_quantile(const tkt_stats *stats, const tkt_histogram *histogr
 
 uint64_t tkt_stats_median(const tkt_stats *stats, const tkt_histogram *histogram)
 {
-    uint64_t lower = tkt_stats_quantile(stats, histogram, 0.5);
-    if (stats->count == 0 || stats->count % 2 == 1 || lower == TKT_NO_QUANTILE)
+    uint64_t count = tkt_stats_whole(stats), lower = tkt_stats_quantile(stats, histogram, 0.5);
+    if (count == 0 || count % 2 == 1 || lower == TKT_NO_QUANTILE)
         return lower;
-    double next = (double)(stats->count / 2 + 1) / (double)stats->count;
+    double next = (double)(count / 2 + 1) / (double)count;
     uint64_t upper = tkt_stats_quantile(stats, histogram, next);
     return upper == TKT_NO_QUANTILE ? upper : lower + (upper - lower + 1) / 2;
 }

@@ -24,13 +24,17 @@
  * of the scope they were found in. There may be as many such children again. */
 #define TKT_FOLD_MAX_NODES 65536u
 
+/* Of calls, some of which the window may have cut: such a piece counts, and its time belongs to the
+ * sums, but how long a call takes is told by whole ones alone. */
 typedef struct tkt_stats {
     uint64_t count;
     uint64_t total_ns;
     uint64_t self_ns; /* total minus the totals of direct children: see tkt_fold_find_self() */
-    uint64_t min_ns;  /* UINT64_MAX while count is 0 */
+    uint64_t min_ns;  /* of whole calls, as the next two; UINT64_MAX while there is none */
     uint64_t max_ns;
     double   sum_squares; /* of durations, ns^2 */
+    uint64_t pieces;      /* of `count` */
+    uint64_t pieces_ns;   /* of `total_ns` */
 } tkt_stats;
 
 typedef struct tkt_node {
@@ -200,6 +204,19 @@ static inline void tkt_stats_add(tkt_stats *stats, uint64_t duration_ns)
     stats->sum_squares += duration * duration;
 }
 
+static inline void tkt_stats_add_piece(tkt_stats *stats, uint64_t duration_ns)
+{
+    stats->count++;
+    stats->total_ns += duration_ns;
+    stats->pieces++;
+    stats->pieces_ns += duration_ns;
+}
+
+static inline uint64_t tkt_stats_whole(const tkt_stats *stats)
+{
+    return stats->count - stats->pieces;
+}
+
 /* The folds of logs share this many bytes from now on; 64 MiB at first. */
 void tkt_fold_limit(uint64_t bytes);
 
@@ -259,7 +276,8 @@ bool tkt_fold_add_counter(tkt_fold *fold, const tkt_folded_counter *from);
 
 /* Adds a task, or the tasks of a name and track. Without memory, the first function counts the task
  * as lost, and the second returns false. */
-void tkt_fold_task(tkt_fold *fold, uint32_t site, uint32_t track, uint64_t duration_ns);
+void tkt_fold_task(tkt_fold *fold, uint32_t site, uint32_t track, uint64_t duration_ns,
+                   bool is_piece);
 bool tkt_fold_add_task(tkt_fold *fold, const tkt_folded_task *from);
 
 /* Adds a task of a recording that began at from_ns and ended at until_ns, without what it has
@@ -281,7 +299,7 @@ void tkt_fold_end_thread(tkt_fold *fold);
 /* True if the percentiles are known. */
 static inline bool tkt_stats_are_known(const tkt_stats *stats, const tkt_histogram *histogram)
 {
-    return histogram || stats->count <= TKT_MOST_EXTREMES;
+    return histogram || tkt_stats_whole(stats) <= TKT_MOST_EXTREMES;
 }
 
 /* Adds durations to others of `fold`. Without memory, the percentiles are unknown. */

@@ -175,14 +175,18 @@ static tkt_folded_task *find_task(tkt_fold *fold, uint32_t name, uint32_t track,
     return task;
 }
 
-void tkt_fold_task(tkt_fold *fold, uint32_t site, uint32_t track, uint64_t duration_ns)
+void tkt_fold_task(tkt_fold *fold, uint32_t site, uint32_t track, uint64_t duration_ns,
+                   bool is_piece)
 {
     tkt_folded_task *task = find_task(fold, site, track, 1);
     if (!task) {
         fold->lost_count++;
         return;
     }
-    tkt_fold_count(fold, &task->stats, &task->histogram, duration_ns);
+    if (is_piece)
+        tkt_stats_add_piece(&task->stats, duration_ns);
+    else
+        tkt_fold_count(fold, &task->stats, &task->histogram, duration_ns);
 }
 
 bool tkt_fold_add_task(tkt_fold *fold, const tkt_folded_task *from)
@@ -201,9 +205,11 @@ void tkt_fold_task_within(tkt_fold *fold, const tkt_timed_task *task, uint64_t f
     uint64_t end_ns = task->end_ns > until_ns ? until_ns : task->end_ns;
     if (end_ns < begin_ns) /* outside */
         return;
-    fold->begun_before += task->begin_ns < from_ns;
-    fold->unfinished += task->end_ns > until_ns;
-    tkt_fold_task(fold, task->name, task->track, end_ns - begin_ns);
+    bool is_begun_before = task->begin_ns < from_ns, is_unfinished = task->end_ns > until_ns;
+    fold->begun_before += is_begun_before;
+    fold->unfinished += is_unfinished;
+    tkt_fold_task(fold, task->name, task->track, end_ns - begin_ns,
+                  is_begun_before || is_unfinished);
 }
 
 /* Adds the tasks that wait no longer. */

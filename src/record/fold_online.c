@@ -60,7 +60,11 @@ static __attribute__((noinline)) void fold_overlap(walk *w, uint32_t node,
                                                    const tkt_slot_span *span)
 {
     w->is_outside = !tkt_slot_overlaps(span, w->from, w->until);
-    if (!w->is_outside)
+    if (w->is_outside || node == TKT_NO_NODE)
+        return;
+    if (span->begin < w->from || span->end > w->until)
+        tkt_stats_add_piece(&w->fold->items[node].stats, cut(w, span->begin, span->end));
+    else
         tkt_fold_add(w->fold, node, cut(w, span->begin, span->end));
 }
 
@@ -143,7 +147,8 @@ static void fold_task(walk *w, const takt_record *slot)
 {
     uint64_t begin = slot[0].start, end = slot[1].start;
     if (end >= begin && end >= w->from && begin <= w->until)
-        tkt_fold_task(w->fold, slot[0].ticks, slot[1].ticks, cut(w, begin, end));
+        tkt_fold_task(w->fold, slot[0].ticks, slot[1].ticks, cut(w, begin, end),
+                      begin < w->from || end > w->until);
 }
 
 /* The same time on the time line of takt_now_ns(). */
@@ -203,8 +208,10 @@ static void fold_frames(walk *w, const takt_frame *frames, uint32_t count, uint6
         w->is_outside = frames[i].start > w->until;
         if (!until_ticks || frames[i].start > until_ticks)
             continue;
-        tkt_fold_add(w->fold, node, cut(w, frames[i].start, until_ticks));
+        uint64_t ns = cut(w, frames[i].start, until_ticks);
         w->fold->unfinished++;
+        if (node != TKT_NO_NODE)
+            tkt_stats_add_piece(&w->fold->items[node].stats, ns);
     }
 }
 

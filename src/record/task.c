@@ -130,7 +130,7 @@ static void fold_open_task(void *user, const tkt_task *task)
     open->fold->begun_before += task->begin_ticks < open->from.ticks;
     open->fold->unfinished++;
     tkt_fold_task(open->fold, task->site, task->track,
-                  tkt_clock_duration_ns(open->from.ns_per_tick, open->until_ticks - begin));
+                  tkt_clock_duration_ns(open->from.ns_per_tick, open->until_ticks - begin), true);
 }
 
 __attribute__((cold)) void tkt_fold_open_tasks(tkt_fold *fold, uint64_t until_ticks)

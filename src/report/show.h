@@ -70,6 +70,8 @@ void tkt_show_run_facts(tkt_document *document);
 void tkt_show_device_uncertainty(tkt_document *document);
 
 /* Adds a note if calls stand under "(other paths)" (show_tree.c). */
+/* Explains the column "pieces". */
+void tkt_explain_pieces(tkt_document *document, bool has_some);
 void tkt_note_other_paths(tkt_document *document);
 
 /* Adds a note if scopes are missing so that threads cannot be compared (show_threads.c). */

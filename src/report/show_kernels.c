@@ -165,14 +165,15 @@ static tkt_table *named_table(tkt_document *document, const tkt_column *columns,
 
 void tkt_show_durations(tkt_cell *cells, const tkt_stats *stats, const tkt_histogram *histogram)
 {
-    if (stats->count == 0) {
+    uint64_t count = tkt_stats_whole(stats);
+    if (count == 0) {
         for (int i = 0; i < 5; i++)
             cells[i].u = TKT_NO_VALUE;
         return;
     }
-    cells[0].u = tkt_mean(stats->total_ns, stats->count);
+    cells[0].u = tkt_mean(stats->total_ns - stats->pieces_ns, count);
     cells[1].u = tkt_stats_median(stats, histogram);
-    cells[2].u = tkt_p99_cell(stats->count, tkt_stats_quantile(stats, histogram, 0.99));
+    cells[2].u = tkt_p99_cell(count, tkt_stats_quantile(stats, histogram, 0.99));
     cells[3].u = stats->min_ns;
     cells[4].u = stats->max_ns;
 }

@@ -27,6 +27,7 @@ enum {
     DEVICE_BYTES,
     DEVICE_SELF_BYTES,
     CALLS,
+    PIECES,
     LEAST,
     MOST,
     THREADS,
@@ -59,6 +60,7 @@ static const tkt_column all_columns[COLUMNS] = {
     [DEVICE_SELF_BYTES] = {"Self CUDA Mem", "self_cuda_memory_bytes", TKT_CELL_CHANGE, 16, false,
                            1},
     [CALLS] = {"# of Calls", "calls", TKT_CELL_COUNT, 3, false, 1},
+    [PIECES] = {"Cut", "pieces", TKT_CELL_COUNT, 16, false, 1},
     [LEAST] = {"CPU time min", "cpu_time_min_ns", TKT_CELL_TIME, TKT_HIDDEN, false, 1},
     [MOST] = {"CPU time max", "cpu_time_max_ns", TKT_CELL_TIME, TKT_HIDDEN, false, 1},
     [THREADS] = {"Threads", "threads", TKT_CELL_COUNT, 12, false, 1},
@@ -157,7 +159,7 @@ static void fill_device_cells(tkt_cell *cells, const tkt_scopes *scopes,
     cells[DEVICE_SELF].u = scope->device_self_ns;
     cells[DEVICE_SELF_SHARE].d = tkt_share(scope->device_self_ns, scopes->device_ns);
     cells[DEVICE_TOTAL].u = scope->device_total_ns;
-    cells[DEVICE_AVERAGE].u = tkt_mean(scope->device_total_ns, scope->calls);
+    cells[DEVICE_AVERAGE].u = tkt_mean(is_activity ? scope->device_total_ns : scope->device_sum_ns, scope->calls);
     cells[DEVICE_BUSY].u = is_activity ? TKT_NO_VALUE : scope->device_busy_ns;
     cells[HOST_BYTES].i = is_activity ? TKT_NO_SIGNED : scope->host_bytes;
     cells[HOST_SELF_BYTES].i = is_activity ? TKT_NO_SIGNED : scope->host_self_bytes;
@@ -188,10 +190,11 @@ static void fill_cells(tkt_cell *cells, const tkt_scopes *scopes, const tkt_scop
     cells[SELF].u = scope->self_ns;
     cells[TOTAL_SHARE].d = tkt_share(scope->total_ns, scopes->self_ns);
     cells[TOTAL].u = scope->total_ns;
-    cells[AVERAGE].u = tkt_mean(scope->total_ns, scope->calls);
+    cells[AVERAGE].u = is_activity ? tkt_mean(scope->total_ns, scope->calls) : tkt_scope_mean_ns(scope);
     cells[CALLS].u = scope->calls;
+    cells[PIECES].u = is_activity ? TKT_NO_VALUE : scope->pieces;
     cells[LEAST].u = is_activity ? TKT_NO_VALUE : scope->min_ns;
-    cells[MOST].u = is_activity ? TKT_NO_VALUE : scope->max_ns;
+    cells[MOST].u = is_activity || scope->min_ns == TKT_NO_VALUE ? TKT_NO_VALUE : scope->max_ns;
     cells[FLOPS].d = scope->flops > 0 ? scope->flops : NAN;
     cells[KIND].text = kinds[scope->kind];
     fill_device_cells(cells, scopes, scope);
@@ -204,6 +207,14 @@ static bool has_threads(const tkt_scopes *scopes)
         if (scopes->items[i].threads > 1)
             return true;
     }
+    return false;
+}
+
+static bool has_pieces(const tkt_scopes *scopes)
+{
+    for (size_t i = 0; i < scopes->count; i++)
+        if (scopes->items[i].pieces > 0)
+            return true;
     return false;
 }
 
@@ -230,6 +241,8 @@ static bool is_wanted(size_t column, const tkt_document *document, const tkt_sco
     case THREAD_MOST:
     case IMBALANCE:
         return has_threads(scopes);
+    case PIECES:
+        return has_pieces(scopes);
     case ARGUMENTS:
         return options->by_arguments;
     case STACK:
@@ -328,6 +341,7 @@ takt_status tkt_show_scopes(tkt_document *document, const takt_report_options *o
     tkt_document_add_note(document, "Percentages are of the self CPU time total. Self CPU is CPU "
                                     "total less direct children; a recursive scope's CPU total "
                                     "counts outermost calls.");
+    tkt_explain_pieces(document, has_pieces(&scopes));
     tkt_note_other_paths(document);
     tkt_note_mixed_times(document);
     tkt_note_more_threads(document, "scopes that they entered have no columns of threads");

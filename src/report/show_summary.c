@@ -48,7 +48,7 @@ static takt_status show_scopes(tkt_document *document, const tkt_scopes *scopes)
         row[SELF_SHARE].d = tkt_share(scope->self_ns, scopes->self_ns);
         row[SELF].u = scope->self_ns;
         row[TOTAL].u = scope->total_ns;
-        row[AVERAGE].u = tkt_mean(scope->total_ns, scope->calls);
+        row[AVERAGE].u = tkt_scope_mean_ns(scope);
         row[CALLS].u = scope->calls;
         if (!scopes->has_device)
             continue;

@@ -7,6 +7,7 @@ enum {
     NAME,
     DEPTH,
     CALLS,
+    PIECES,
     TOTAL_SHARE,
     TOTAL,
     SELF_SHARE,
@@ -28,6 +29,7 @@ static const tkt_column columns[COLUMNS] = {
     [NAME] = {"Scope", "name", TKT_CELL_TEXT, 0, true, 1},
     [DEPTH] = {"Depth", "depth", TKT_CELL_COUNT, TKT_HIDDEN, false, 1},
     [CALLS] = {"# of Calls", "calls", TKT_CELL_COUNT, 4, false, 1},
+    [PIECES] = {"Cut", "pieces", TKT_CELL_COUNT, 15, false, 1},
     [TOTAL_SHARE] = {"CPU total %", "cpu_total_percent", TKT_CELL_SHARE, 3, false, 1},
     [TOTAL] = {"CPU total", "cpu_total_ns", TKT_CELL_TIME, 1, false, 1},
     [SELF_SHARE] = {"Self CPU %", "self_cpu_percent", TKT_CELL_SHARE, 6, false, 1},
@@ -49,12 +51,13 @@ static void fill_row(tkt_cell *row, const tkt_tree *tree, const tkt_path *path)
     row[NAME].text = path->name;
     row[DEPTH].u = path->depth;
     row[CALLS].u = stats->count;
+    row[PIECES].u = stats->pieces ? stats->pieces : TKT_NO_VALUE;
     row[TOTAL_SHARE].d = tkt_share(stats->total_ns, tree->self_ns);
     row[TOTAL].u = stats->total_ns;
     row[SELF_SHARE].d = tkt_share(path->self_ns, tree->self_ns);
     row[SELF].u = path->self_ns;
     tkt_show_durations(&row[AVERAGE], stats, path->node->histogram);
-    row[DEVIATION].u = tkt_deviation_cell(stats->count, tkt_stats_stddev(stats));
+    row[DEVIATION].u = tkt_deviation_cell(tkt_stats_whole(stats), tkt_stats_stddev(stats));
     if (!tree->has_device)
         return;
     row[DEVICE_TOTAL].u = path->device.total_ns;
@@ -78,7 +81,16 @@ static takt_status show(tkt_document *document, const tkt_tree *tree)
         fill_row(tkt_table_add_row(table), tree, path);
     }
     tkt_table_hide_empty(table, P99);
+    tkt_table_hide_empty(table, PIECES);
     return TAKT_OK;
+}
+
+void tkt_explain_pieces(tkt_document *document, bool has_some)
+{
+    if (has_some)
+        tkt_document_explain(document, "pieces",
+                         "Cut: calls that began before the recording or ended after it; how long a "
+                         "call takes is told by the others.");
 }
 
 void tkt_note_other_paths(tkt_document *document)
@@ -92,6 +104,14 @@ void tkt_note_other_paths(tkt_document *document)
                               TKT_FOLD_MAX_NODES);
 }
 
+static bool has_pieces(const tkt_tree *tree)
+{
+    for (size_t i = 0; i < tree->count; i++)
+        if (tree->items[i].node->stats.pieces > 0)
+            return true;
+    return false;
+}
+
 takt_status tkt_show_tree(tkt_document *document, const takt_report_options *options)
 {
     tkt_tree tree = {0};
@@ -103,6 +123,7 @@ takt_status tkt_show_tree(tkt_document *document, const takt_report_options *opt
     tkt_document_add_fact(document, "self_cpu_total_ns", "Self CPU time total", TKT_CELL_TIME,
                           (tkt_cell){.u = tree.self_ns});
     tkt_document_add_note(document, "Percentages are of the self CPU time total.");
+    tkt_explain_pieces(document, has_pieces(&tree));
     tkt_note_other_paths(document);
     tkt_document_explain(document, "cpu_time_median_ns", "Median and p99 are within 3.2 %%.");
     if (tree.has_device) {

@@ -82,7 +82,7 @@ static bool small_scopes(tkt_advising *a, tkt_advice *out)
     const tkt_scope_total *found = NULL;
     for (size_t i = 0; i < scopes->count; i++) {
         const tkt_scope_total *scope = &scopes->items[i];
-        bool is_small = scope->calls >= SMALL_CALLS && scope->total_ns / scope->calls < SMALL_NS;
+        bool is_small = scope->calls >= SMALL_CALLS && tkt_scope_mean_ns(scope) < SMALL_NS;
         if (is_small && scope->site != TKT_SITE_OTHER && (!found || scope->calls > found->calls))
             found = scope;
     }
@@ -91,7 +91,7 @@ static bool small_scopes(tkt_advising *a, tkt_advice *out)
         *out = (tkt_advice){.kind = TKT_ADVICE_SMALL,
                             .name = found->name,
                             .count = found->calls,
-                            .time_ns = (found->total_ns + found->calls / 2) / found->calls,
+                            .time_ns = tkt_scope_mean_ns(found),
                             .other = cost_ns,
                             .at_stake_ns = found->total_ns > cost_ns ? found->total_ns : cost_ns};
     else if (cost_ns > 0)

@@ -211,8 +211,13 @@ static takt_status add_call(grouping *g, const call *c, const tkt_work *work)
     total->calls++;
     total->total_ns += g->open.items[group] == 0 ? duration_ns : 0;
     total->self_ns += duration_ns;
-    total->min_ns = duration_ns < total->min_ns ? duration_ns : total->min_ns;
-    total->max_ns = duration_ns > total->max_ns ? duration_ns : total->max_ns;
+    if (tkt_span_is_piece(c->span)) {
+        total->pieces++;
+    } else {
+        total->whole_ns += duration_ns;
+        total->min_ns = duration_ns < total->min_ns ? duration_ns : total->min_ns;
+        total->max_ns = duration_ns > total->max_ns ? duration_ns : total->max_ns;
+    }
     total->flops += work ? work->flops : 0;
     total->bytes += work ? work->bytes : 0;
     return push(g, c->number, group);

@@ -41,13 +41,20 @@ void tkt_named_add(tkt_named_list *names, tkt_named *named, uint64_t duration_ns
         tkt_histogram_add(named->histogram, named->stats.count, duration_ns);
 }
 
+void tkt_named_add_piece(tkt_named_list *names, tkt_named *named, uint64_t duration_ns)
+{
+    names->total_ns += duration_ns;
+    tkt_stats_add_piece(&named->stats, duration_ns);
+}
+
 void tkt_named_add_stats(tkt_named_list *names, tkt_named *named, const tkt_stats *stats,
                          const tkt_histogram *histogram)
 {
     tkt_stats_merge(&named->stats, stats);
     names->total_ns += stats->total_ns;
     if (named->histogram && tkt_stats_are_known(stats, histogram))
-        tkt_histogram_add_stats(named->histogram, named->stats.count - stats->count, stats,
+        tkt_histogram_add_stats(named->histogram,
+                                tkt_stats_whole(&named->stats) - tkt_stats_whole(stats), stats,
                                 histogram);
     else
         named->histogram = NULL;

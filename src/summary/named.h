@@ -67,8 +67,9 @@ void tkt_named_fini(tkt_named_list *names);
  * until the next entry is created. NULL without memory. */
 tkt_named *tkt_named_find(tkt_named_list *names, uint32_t name, uint32_t part);
 
-/* Adds one duration to an entry of the list. */
+/* Adds one duration to an entry of the list, or the piece of one that the window has cut. */
 void tkt_named_add(tkt_named_list *names, tkt_named *named, uint64_t duration_ns);
+void tkt_named_add_piece(tkt_named_list *names, tkt_named *named, uint64_t duration_ns);
 
 /* Adds statistics to an entry of the list. If their histogram is needed and NULL, that of the entry
  * becomes unknown. */

@@ -49,13 +49,19 @@ size_t tkt_visit_stays(const tkt_track *track, size_t begun, uint64_t begin_ns, 
 typedef struct state {
     uint64_t last_event; /* number of the event that was added last */
     uint64_t busy_until; /* end of the union of its activities' intervals */
+    size_t place;        /* in the list that find_above() made last */
 } state;
+
+typedef struct group_above {
+    uint32_t group;
+    uint32_t times; /* more than 1: a recursive scope */
+} group_above;
 
 /* The groups that the last launching span of a track belongs to. The track's next activity usually
  * has the same span. */
 typedef struct above {
     uint32_t span; /* the span + 1; 0: none yet */
-    TKT_ARRAY(uint32_t);
+    TKT_ARRAY(group_above);
 } above;
 
 typedef struct adding {
@@ -94,16 +100,27 @@ static uint32_t next_group(adding *c, uint32_t track, uint32_t *span)
 
 static void find_above(adding *c, above *a, const tkt_activity *activity)
 {
-    uint32_t group;
-    uint32_t span = activity->scope;
-    a->span = span + 1;
+    const tkt_span *spans = c->trace->tracks.items[activity->track].spans.items;
+    a->span = activity->scope + 1;
     a->count = 0;
     c->events++;
-    while ((group = next_group(c, activity->track, &span)) != TKT_NO_GROUP) {
-        uint32_t *added = TKT_ARRAY_ADD(a);
-        if (added)
-            *added = group;
-        c->is_short |= !added;
+    for (uint32_t span = activity->scope; span != TKT_NO_SPAN; span = spans[span].parent) {
+        uint32_t group = group_of(c, activity->track, span);
+        if (group == TKT_NO_GROUP)
+            continue;
+        state *known = &c->states[group];
+        if (known->last_event == c->events) {
+            a->items[known->place].times++;
+            continue;
+        }
+        group_above *added = TKT_ARRAY_ADD(a);
+        if (!added) {
+            c->is_short = true;
+            return;
+        }
+        *added = (group_above){group, 1};
+        known->last_event = c->events;
+        known->place = a->count - 1;
     }
 }
 
@@ -118,11 +135,13 @@ static void add_activity(void *user, const tkt_activity *activity)
     if (a->span != activity->scope + 1)
         find_above(c, a, activity);
     for (size_t i = 0; i < a->count; i++) {
-        tkt_scope_total *total = &c->scopes->items[a->items[i]];
+        uint32_t group = a->items[i].group;
+        tkt_scope_total *total = &c->scopes->items[group];
         total->device_self_ns += i == 0 ? ns : 0;
         total->device_total_ns += ns;
+        total->device_sum_ns += ns * a->items[i].times;
         total->device_busy_ns +=
-            tkt_union_add(&c->states[a->items[i]].busy_until, activity->begin_ns, activity->end_ns);
+            tkt_union_add(&c->states[group].busy_until, activity->begin_ns, activity->end_ns);
     }
 }
 

@@ -94,6 +94,8 @@ static bool add_node(grouping *g, uint32_t i)
     total->self_ns += stats->self_ns;
     total->min_ns = stats->min_ns < total->min_ns ? stats->min_ns : total->min_ns;
     total->max_ns = stats->max_ns > total->max_ns ? stats->max_ns : total->max_ns;
+    total->whole_ns += stats->total_ns - stats->pieces_ns;
+    total->pieces += stats->pieces;
     total->flops += node->flops;
     total->bytes += node->bytes;
     g->scopes->self_ns += stats->self_ns;
@@ -121,6 +123,7 @@ static void enter(grouping *g, uint32_t node)
         return;
     tkt_scope_total *total = &g->scopes->items[group];
     total->device_self_ns += g->devices[node].self_ns;
+    total->device_sum_ns += g->devices[node].total_ns;
     if (g->open[group]++ > 0)
         return;
     total->total_ns += g->fold->items[node].stats.total_ns;
@@ -168,7 +171,8 @@ static takt_status add_events(grouping *g)
         status = tkt_scopes_add_events(trace, &(tkt_groups){of_site, NULL}, g->events == ALL_EVENTS,
                                        scopes);
     for (size_t i = 0; i < scopes->count; i++)
-        scopes->items[i].device_self_ns = scopes->items[i].device_total_ns = 0;
+        scopes->items[i].device_self_ns = scopes->items[i].device_total_ns =
+            scopes->items[i].device_sum_ns = 0;
     if (status == TAKT_OK && g->has_threads)
         status = tkt_threads_spread(trace, of_site, scopes);
     if (status == TAKT_OK && g->has_threads && g->events != ALL_EVENTS)
@@ -265,6 +269,12 @@ takt_status tkt_scopes_memory(const takt_trace *trace, tkt_scopes *out)
 takt_status tkt_scopes_sums(const takt_trace *trace, tkt_scopes *out)
 {
     return scopes_of(trace, false, NO_EVENTS, out);
+}
+
+uint64_t tkt_scope_mean_ns(const tkt_scope_total *scope)
+{
+    uint64_t whole = scope->calls - scope->pieces;
+    return whole ? (scope->whole_ns + whole / 2) / whole : UINT64_MAX;
 }
 
 void tkt_scopes_fini(tkt_scopes *scopes)

@@ -16,8 +16,10 @@ typedef struct tkt_scope_total {
     uint64_t    calls;
     uint64_t    total_ns; /* of outermost calls: a recursive call is part of its caller's time */
     uint64_t    self_ns;  /* of all calls: total time less direct children */
-    uint64_t    min_ns;
+    uint64_t    min_ns; /* of whole calls, as the next two; UINT64_MAX: there is none */
     uint64_t    max_ns;
+    uint64_t    whole_ns; /* sum of all, recursive ones included */
+    uint64_t    pieces;   /* of `calls`: those that the window has cut */
     double      flops; /* declared work */
     double      bytes;
     uint32_t    track; /* by arguments: this call's track; its arguments start at
@@ -30,6 +32,7 @@ typedef struct tkt_scope_total {
     uint64_t    device_self_ns; /* sum of the activities launched directly in it; overlaps count
                                  * twice */
     uint64_t    device_total_ns; /* sum of the activities launched in it and in inner scopes */
+    uint64_t    device_sum_ns; /* the same, in which the activities of recursive calls count for each */
     uint64_t    device_busy_ns;  /* time in which any of these ran; 0 unless has_spans */
     uint64_t    waits;           /* calls directly in it that only wait for devices; counted by
                                   * name, without `all` */
@@ -84,6 +87,9 @@ bool tkt_has_threads(const takt_trace *trace);
 /* True if scopes are missing, of some threads more than of others: their times are not of the same
  * stretch, and cannot be compared. */
 bool tkt_scopes_mix_times(const takt_trace *trace);
+
+/* The mean time of a call; TKT_NO_VALUE of table.h without a whole one. */
+uint64_t tkt_scope_mean_ns(const tkt_scope_total *scope);
 
 void tkt_scopes_fini(tkt_scopes *scopes); /* accepts a zeroed struct */
 

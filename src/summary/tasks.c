@@ -34,7 +34,8 @@ static bool add_task(tkt_task_list *tasks, heap_list *running, tkt_named *named,
 {
     if (!named || !add_heaps(tasks, running))
         return false;
-    tkt_named_add(&tasks->times, named, span->end_ns - span->begin_ns);
+    uint64_t ns = span->end_ns - span->begin_ns;
+    (tkt_span_is_piece(span) ? tkt_named_add_piece : tkt_named_add)(&tasks->times, named, ns);
 
     size_t entry = (size_t)(named - tasks->times.items);
     tkt_heap *heap = &running->items[entry];

@@ -51,6 +51,11 @@ static inline bool tkt_span_is_call(const tkt_span *span)
 {
     return (tkt_span_flags(span) & TAKT_SPAN_CALL) != 0;
 }
+/* True if the window has cut the span. */
+static inline bool tkt_span_is_piece(const tkt_span *span)
+{
+    return (tkt_span_flags(span) & (TAKT_SPAN_BEGUN_BEFORE | TAKT_SPAN_UNFINISHED)) != 0;
+}
 static inline void tkt_span_mark(tkt_span *span, uint32_t flags) { span->site_flags |= flags; }
 
 typedef enum tkt_arg_type {

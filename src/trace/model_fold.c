@@ -47,6 +47,10 @@ static bool fold_span(folding *f, const tkt_span *span, uint32_t index, uint32_t
     if (*node == TKT_NO_NODE) /* without memory, the fold silently leaves out nodes */
         return fold->count >= MOST_NODES;
     tkt_node *at = &fold->items[*node];
+    if (tkt_span_is_piece(span)) {
+        tkt_stats_add_piece(&at->stats, span->end_ns - span->begin_ns);
+        return true;
+    }
     return tkt_fold_count(fold, &at->stats, &at->histogram, span->end_ns - span->begin_ns);
 }
 

@@ -212,7 +212,9 @@ enum {
     TKT_PF_STATS_MIN_NS = 4,
     TKT_PF_STATS_MAX_NS = 5,
     TKT_PF_STATS_SUM_SQUARES = 6,
-    TKT_PF_STATS_HISTOGRAM = 7 /* packed pairs: distance from the last bucket, count */
+    TKT_PF_STATS_HISTOGRAM = 7, /* packed pairs: distance from the last bucket, count */
+    TKT_PF_STATS_PIECES = 8, /* of the count: calls that the window has cut */
+    TKT_PF_STATS_PIECES_NS = 9
 };
 
 enum {

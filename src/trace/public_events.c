@@ -195,9 +195,11 @@ static takt_durations durations_of(const tkt_stats *stats, const tkt_histogram *
     if (stats->count == 0)
         return durations;
     durations.total_ns = stats->total_ns;
+    if (tkt_stats_whole(stats) == 0)
+        return durations;
     durations.min_ns = stats->min_ns;
     durations.max_ns = stats->max_ns;
-    if (histogram || stats->count <= TKT_MOST_EXTREMES) {
+    if (tkt_stats_are_known(stats, histogram)) {
         durations.median_ns = tkt_stats_median(stats, histogram);
         durations.p99_ns = tkt_stats_quantile(stats, histogram, 0.99);
     }
@@ -246,7 +248,8 @@ takt_status takt_trace_node_v1(const takt_trace *trace, size_t index, takt_node_
                            .errors = from->errors,
                            .flops = from->flops,
                            .bytes = from->bytes,
-                           .device = ""};
+                           .device = "",
+                           .pieces = from->stats.pieces};
     if (site->kind == TAKT_SITE_ACTIVITY) {
         info.device = tkt_trace_text(trace, site->device);
         info.filter = site->filter;

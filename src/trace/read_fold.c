@@ -50,11 +50,19 @@ bool tkt_read_stats_fields(tkt_read *read, const tkt_pb_field *from, tkt_stats *
         case TKT_PF_STATS_HISTOGRAM:
             *histogram = field;
             break;
+        case TKT_PF_STATS_PIECES:
+            stats->pieces = field.value;
+            break;
+        case TKT_PF_STATS_PIECES_NS:
+            stats->pieces_ns = field.value;
+            break;
         default:
             break;
         }
     }
-    if (stats->count == 0)
+    if (stats->pieces > stats->count || stats->pieces_ns > stats->total_ns)
+        stats->pieces = stats->pieces_ns = 0;
+    if (tkt_stats_whole(stats) == 0)
         stats->min_ns = UINT64_MAX;
     return tkt_read_done(read, &message);
 }

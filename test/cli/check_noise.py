@@ -168,10 +168,12 @@ class Runs:
 
 
 def mean(row):
-    """Of its whole calls, where there are any; where runs are compared, over them."""
+    """Of its whole calls; where runs are compared, over them. None: it has no whole call."""
     if row.runs:
         return trimmed([value for value, _ in row.means()])
-    return statistics.fmean(row.samples) if row.samples else row.total / row.calls
+    if row.samples:
+        return statistics.fmean(row.samples)
+    return row.total / row.calls if row.is_folded else None
 
 
 class Side(Row):
@@ -185,6 +187,7 @@ class Side(Row):
         self.self = sum(row.self for row in rows)
         self.samples = [ns for row in rows for ns in row.samples]
         self.is_by_run = is_by_run
+        self.is_folded = any(row.is_folded for row in rows)
         self.runs = [row for row in rows if is_by_run and (row.samples or row.is_folded)]
 
     def means(self):
@@ -216,7 +219,7 @@ class Expected:
             self.mean_p, self.mean_low, self.mean_high = welch(a.samples, b.samples)
             if first:
                 self.low, self.high = differences[first - 1], differences[-first]
-        elif a.calls and b.calls:
+        elif a.calls and b.calls and mean(a) is not None and mean(b) is not None:
             self.change = self.mean_change = mean(b) - mean(a)
 
     def compare_runs(self):

@@ -9,8 +9,8 @@
  *     prog_truth DIRECTORY [summary]
  *
  * writes traces there and prints lines of WHAT, NAME, COUNT, the least and the most TOTAL_NS, the
- * least and the most SELF_NS, and PLANNED_NS, separated by tabs; TOTAL_NS counts outermost calls of
- * a recursive scope, as the report "scopes".
+ * least and the most SELF_NS, PLANNED_NS, and the least and the most time of all calls, separated by
+ * tabs; TOTAL_NS counts outermost calls of a recursive scope, as the report "scopes".
  */
 #include <takt/takt.h>
 
@@ -37,7 +37,7 @@ typedef struct range {
 typedef struct account {
     char name[32];
     uint64_t count;
-    range total, self;
+    range total, self, all;
     uint64_t planned_ns;
 } account;
 
@@ -110,6 +110,7 @@ static range leave(books *own)
         return took;
     top.of->count++;
     add(&top.of->self, (range){top.waited_ns, took.most_ns - top.least_inner_ns});
+    add(&top.of->all, took);
     if (!is_open(own, top.of))
         add(&top.of->total, took);
     return took;
@@ -145,6 +146,7 @@ static void add_books(account *into, const account *from)
         account *sum = account_named(into, from->name);
         sum->count += from->count;
         add(&sum->total, from->total);
+        add(&sum->all, from->all);
         add(&sum->self, from->self);
         sum->planned_ns += from->planned_ns;
     }
@@ -153,7 +155,8 @@ static void add_books(account *into, const account *from)
 static void print_account(const char *what, const account *of)
 {
     const uint64_t numbers[] = {of->count,         of->total.least_ns, of->total.most_ns,
-                                of->self.least_ns, of->self.most_ns,   of->planned_ns};
+                                of->self.least_ns, of->self.most_ns,   of->planned_ns,
+                                of->all.least_ns,  of->all.most_ns};
     printf("%s\t%s", what, of->name);
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
         printf("\t%llu", (unsigned long long)numbers[i]);

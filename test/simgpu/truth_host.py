@@ -23,9 +23,10 @@ def busy_of(works):
     return union((work.at, work.at + work.took) for work in works)
 
 
-def cuda_columns(cycle, own, total, calls):
+def cuda_columns(cycle, own, total, calls, of_calls):
+    """A recursive call's works are also those of the calls around it."""
     return {"self_cuda_ns": took(own), "self_cuda_percent": percent(took(own), took(cycle.works)),
-            "cuda_total_ns": took(total), "cuda_time_avg_ns": mean(took(total), calls)}
+            "cuda_total_ns": took(total), "cuda_time_avg_ns": mean(of_calls, calls)}
 
 
 def span_columns(cycle, total, changes, name):
@@ -52,10 +53,10 @@ def scope_row(cycle, scope, places, everything, arguments_of):
     return {"name": name, "calls": whole.count, "self_cpu_ns": own,
             "self_cpu_percent": percent(own, everything), "cpu_total_ns": total_ns,
             "cpu_total_percent": percent(total_ns, everything),
-            "cpu_time_avg_ns": mean(total_ns, whole.count),
+            "cpu_time_avg_ns": mean(whole.total, whole.count),
             "cpu_time_min_ns": whole.least, "cpu_time_max_ns": whole.most,
             **cuda_columns(cycle, [work for work in inside if work.path[-1] == name], inside,
-                           whole.count),
+                           whole.count, sum(work.took * work.path.count(name) for work in inside)),
             **span_columns(cycle, inside, list(filter(is_inside, cycle.changes)), name)}
 
 
@@ -63,7 +64,7 @@ def activity_row(cycle, name, works):
     zero = {"self_cpu_ns": 0, "self_cpu_percent": 0.0, "cpu_total_ns": 0, "cpu_total_percent": 0.0,
             "cpu_time_avg_ns": 0, "cpu_time_min_ns": None, "cpu_time_max_ns": None}
     return {"name": name, "kind": "activity", "calls": len(works), **zero,
-            **cuda_columns(cycle, works, works, len(works)),
+            **cuda_columns(cycle, works, works, len(works), took(works)),
             **dict.fromkeys(span_columns(cycle, [], [], name))}
 
 
@@ -127,7 +128,7 @@ def tree(cycle, has_all):
         inside = [work for work in cycle.works
                   if place.kind == "scope" and work.path[:len(path)] == path]
         rows[path] = {
-            "name": place.name, "depth": len(path) - 1, "calls": stats.count,
+            "name": place.name, "depth": len(path) - 1, "calls": stats.count, "pieces": None,
             "cpu_total_ns": stats.total, "cpu_total_percent": percent(stats.total, everything),
             "self_cpu_ns": stats.self_ns, "self_cpu_percent": percent(stats.self_ns, everything),
             **stats.columns("cpu_time_"),

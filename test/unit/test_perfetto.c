@@ -314,7 +314,7 @@ static void make_fold(takt_trace *trace)
     tkt_fold_end_thread(&trace->fold);
     for (uint64_t i = 0; i < 200; i++)
         tkt_fold_task(&trace->fold, tkt_trace_string_of(trace, i % 3 ? "" : "request"),
-                      tkt_trace_string_of(trace, i % 2 ? "queue" : ""), i * i * i);
+                      tkt_trace_string_of(trace, i % 2 ? "queue" : ""), i * i * i, i % 10 == 9);
 }
 
 TEST(folded_trace_comes_back)

@@ -159,10 +159,48 @@ TEST(recursion_counts_the_outermost_call)
     assert_int_equal(scopes.items[0].calls, 3);
     assert_int_equal(scopes.items[0].total_ns, 100);
     assert_int_equal(scopes.items[0].self_ns, 20 + 20 + 40);
+    assert_int_equal(tkt_scope_mean_ns(&scopes.items[0]), (100 + 60 + 40 + 1) / 3);
     assert_int_equal(scopes.items[1].total_ns, 80);
     assert_int_equal(scopes.items[1].self_ns, 20);
     assert_int_equal(scopes.self_ns, 100);
     tkt_scopes_fini(&scopes);
+    takt_trace_release(trace);
+}
+
+/* Three whole calls of 100, 200 and 600 ns, and two that the recording has cut: in lists of spans,
+ * by arguments and in the tree. */
+TEST(how_long_a_call_takes_is_told_by_whole_ones)
+{
+    static const uint64_t begins[] = {1000, 2000, 3000, 4000, 5000};
+    static const uint64_t ends[] = {1007, 2100, 3200, 4600, 5003};
+    takt_trace *trace = build_begin(2000000);
+    uint32_t track = build_track(trace, "main"), site = build_site(trace, "a");
+    for (size_t i = 0; i < 5; i++)
+        build_span(trace, track, site, TKT_NO_SPAN, begins[i], ends[i]);
+    tkt_span_mark(&trace->tracks.items[track].spans.items[0], TAKT_SPAN_BEGUN_BEFORE);
+    tkt_span_mark(&trace->tracks.items[track].spans.items[4], TAKT_SPAN_UNFINISHED);
+    build_end(trace);
+    for (int by_arguments = 0; by_arguments <= 1; by_arguments++) {
+        tkt_scopes scopes;
+        takt_status status = by_arguments ? tkt_scopes_by_stack(trace, false, 0, true, &scopes)
+                                          : tkt_scopes_by_name(trace, false, &scopes);
+        assert_int_equal(status, TAKT_OK);
+        assert_int_equal(scopes.items[0].calls, 5);
+        assert_int_equal(scopes.items[0].pieces, 2);
+        assert_int_equal(scopes.items[0].total_ns, 910);
+        assert_int_equal(scopes.items[0].min_ns, 100);
+        assert_int_equal(scopes.items[0].max_ns, 600);
+        assert_int_equal(tkt_scope_mean_ns(&scopes.items[0]), 300);
+        tkt_scopes_fini(&scopes);
+    }
+    takt_node_info node;
+    assert_int_equal(takt_trace_node(trace, 0, &node), TAKT_OK);
+    assert_int_equal(node.durations.count, 5);
+    assert_int_equal(node.pieces, 2);
+    assert_int_equal(node.durations.total_ns, 910);
+    assert_int_equal(node.durations.min_ns, 100);
+    assert_in_range(node.durations.median_ns, 194, 206);
+    assert_int_equal(node.durations.max_ns, 600);
     takt_trace_release(trace);
 }
 

@@ -33,29 +33,38 @@ function quantileOf(sorted, share) {
     return sorted[Math.max(0, Math.ceil(sorted.length * share) - 1)];
 }
 
-/* Returns {durations (sorted), total, slowest: [{track, event}], rows (one per track)}. */
+/* True if the recording has cut the event: it does not tell how long one takes. */
+function isPiece(track, event) {
+    return (track.events.flags?.[event] & (SPAN_BEGUN_BEFORE | SPAN_UNFINISHED)) !== 0;
+}
+
+/* Returns {durations (of whole events, sorted), total, slowest: [{track, event}], rows (one per
+ * track)}. */
 function statsOfName(trace, name) {
     const durations = [], slowest = [], byTrack = new Map();
     let total = 0;
     eachOfName(tracksOfName(trace, name), (track, event, isInner) => {
         const duration = track.events.duration[event];
-        durations.push(duration);
         total += isInner ? 0 : duration;
         keepSlowest(slowest, {track, event, duration});
         const where = track.kind === 'stream' ? `${track.group} ${trackTitle(track)}` :
             trackTitle(track);
         if (!byTrack.has(track))
-            byTrack.set(track, {where, count: 0, total_ns: 0, avg_ns: 0, min_ns: Infinity,
-                max_ns: 0});
+            byTrack.set(track, {where, count: 0, total_ns: 0, whole: 0, whole_ns: 0, avg_ns: null,
+                min_ns: null, max_ns: null});
         const row = byTrack.get(track);
         row.count++;
         row.total_ns += isInner ? 0 : duration;
-        row.min_ns = Math.min(row.min_ns, duration);
-        row.max_ns = Math.max(row.max_ns, duration);
+        if (isPiece(track, event))
+            return;
+        durations.push(duration);
+        row.whole++;
+        row.whole_ns += duration;
+        row.avg_ns = row.whole_ns / row.whole;
+        row.min_ns = Math.min(row.min_ns ?? Infinity, duration);
+        row.max_ns = Math.max(row.max_ns ?? 0, duration);
     });
     const rows = [...byTrack.values()].sort((a, b) => b.total_ns - a.total_ns);
-    for (const row of rows)
-        row.avg_ns = row.total_ns / row.count;
     return {durations: Float64Array.from(durations).sort(), total, slowest, rows};
 }
 

@@ -55,16 +55,18 @@ function makeTimePerStep(page, name) {
         levels: [[median, `median ${timeText(median)}`]]});
 }
 
-function nameFields(trace, name, {durations, total}) {
-    const count = durations.length;
+function nameFields(trace, name, {durations, total, rows}) {
+    const count = rows.reduce((sum, row) => sum + row.count, 0), whole = durations.length;
     return makeList([
         ['Count', countText(count)],
+        ['Cut', whole < count ? countText(count - whole) : ''],
         measured('Total', 'time', total),
-        measured('Mean', 'time', durations.reduce((sum, d) => sum + d, 0) / count),
-        measured('Median', 'time', quantileOf(durations, 0.5)),
-        count >= 100 ? measured('p99', 'time', quantileOf(durations, 0.99)) : ['p99', ''],
-        measured('Min', 'time', durations[0]),
-        measured('Max', 'time', durations.at(-1)),
+        ...whole ? [
+            measured('Mean', 'time', durations.reduce((sum, d) => sum + d, 0) / whole),
+            measured('Median', 'time', quantileOf(durations, 0.5)),
+            whole >= 100 ? measured('p99', 'time', quantileOf(durations, 0.99)) : ['p99', ''],
+            measured('Min', 'time', durations[0]),
+            measured('Max', 'time', durations.at(-1))] : [],
         trace.steps.count ? ['Per step', numberText(count / trace.steps.count)] : ['', ''],
     ], 'fields');
 }
@@ -97,7 +99,7 @@ function nameCards(page, name) {
     const {trace} = page;
     const stats = statsOfName(trace, name);
     const {durations} = stats;
-    if (!durations.length)
+    if (!stats.rows.length)
         return [make('p', {class: 'empty'}, 'The page has no event of this name. ',
             hiddenText(trace))];
     const median = quantileOf(durations, 0.5), p99 = quantileOf(durations, 0.99);
@@ -111,8 +113,8 @@ function nameCards(page, name) {
         make('section', {class: 'card'}, make('div', {class: 'title'},
             make('h2', {}, makeName(name, 300)), nameButtons(page, name)),
         nameFields(trace, name, stats),
-        makeLogHistogram(durations, durations.map(() => 1), 'call',
-            durations.length >= 100 ? [[median, 'median'], [p99, 'p99']] : [[median, 'median']]),
+        durations.length ? makeLogHistogram(durations, durations.map(() => 1), 'call',
+            durations.length >= 100 ? [[median, 'median'], [p99, 'p99']] : [[median, 'median']]) : '',
         make('p', {class: 'note'}, shareNote)),
         make('div', {class: 'pair'}, trace.steps.count ? make('section', {class: 'card'},
             make('h2', {}, 'Time in each step'), makeTimePerStep(page, name)) : null,

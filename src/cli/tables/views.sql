@@ -36,17 +36,22 @@ WITH one AS (
     SELECT u.path, scope.name, scope.depth, max(scope.depth) OVER (PARTITION BY u.path) AS innermost
     FROM paths_around u JOIN paths scope ON scope.id = u.around WHERE NOT scope.is_call
 )
-SELECT path, name, max(depth = innermost) AS is_own FROM one GROUP BY path, name;
+SELECT path, name, max(depth = innermost) AS is_own, count(*) AS times FROM one GROUP BY path, name;
 
 -- ---- Time of the host ---------------------------------------------------------------------------
+
+-- Spans with the time of those that the recording has not cut.
+CREATE VIEW measured_spans AS
+SELECT *, CASE WHEN NOT begun_before AND NOT unfinished THEN duration_ns END AS whole_ns FROM spans;
 
 CREATE VIEW report_scopes AS
 WITH host AS (
     SELECT paths.name, count(*) AS calls, sum(self_ns) AS self_ns,
            sum(CASE WHEN is_recursive THEN 0 ELSE duration_ns END) AS total_ns,
-           min(duration_ns) AS min_ns, max(duration_ns) AS max_ns, total(flops) AS flops,
+           sum(begun_before OR unfinished) AS pieces, avg(whole_ns) AS mean_ns,
+           min(whole_ns) AS min_ns, max(whole_ns) AS max_ns, total(flops) AS flops,
            min(spans.id) AS first
-    FROM spans JOIN paths ON paths.id = spans.path WHERE NOT is_call GROUP BY paths.name
+    FROM measured_spans spans JOIN paths ON paths.id = spans.path WHERE NOT is_call GROUP BY paths.name
 ), thread AS (
     SELECT paths.name, sum(CASE WHEN is_recursive THEN 0 ELSE duration_ns END) AS ns
     FROM spans JOIN paths ON paths.id = spans.path WHERE NOT is_call GROUP BY paths.name, track
@@ -56,13 +61,14 @@ WITH host AS (
            CASE WHEN count(*) > 1 THEN max(ns) END AS max_ns
     FROM thread GROUP BY name
 ), launched AS (
-    SELECT n.name, a.begin_ns, a.end_ns, CASE WHEN n.is_own THEN a.duration_ns ELSE 0 END AS self_ns,
+    SELECT n.name, n.times, a.begin_ns, a.end_ns, CASE WHEN n.is_own THEN a.duration_ns ELSE 0 END AS self_ns,
            max(a.end_ns) OVER (PARTITION BY n.name ORDER BY a.begin_ns
                                ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS until_ns
     FROM device_activities a JOIN spans s ON s.id = a.scope_span
          CROSS JOIN names_around n ON n.path = s.path
 ), device AS (
     SELECT name, sum(end_ns - begin_ns) AS total_ns, sum(self_ns) AS self_ns,
+           sum(times * (end_ns - begin_ns)) AS sum_ns,
            sum(max(0, end_ns - max(begin_ns, coalesce(until_ns, 0)))) AS busy_ns
     FROM launched GROUP BY name
 ), allocated AS (
@@ -85,21 +91,21 @@ SELECT host.name, coalesce(100.0 * host.self_ns / host_ns, 0) AS self_cpu_percen
        host.self_ns AS self_cpu_ns,
        coalesce(100.0 * host.total_ns / host_ns, 0) AS cpu_total_percent,
        host.total_ns AS cpu_total_ns,
-       CAST(round(1.0 * host.total_ns / calls) AS INTEGER) AS cpu_time_avg_ns,
+       CAST(round(host.mean_ns) AS INTEGER) AS cpu_time_avg_ns,
        coalesce(device.self_ns, 0) AS self_cuda_ns,
        coalesce(100.0 * device.self_ns / device_ns, 0) AS self_cuda_percent,
        coalesce(device.total_ns, 0) AS cuda_total_ns,
-       CAST(round(1.0 * coalesce(device.total_ns, 0) / calls) AS INTEGER) AS cuda_time_avg_ns,
+       CAST(round(1.0 * coalesce(device.sum_ns, 0) / calls) AS INTEGER) AS cuda_time_avg_ns,
        coalesce(busy_ns, 0) AS cuda_busy_ns,
        coalesce(host_bytes, 0) AS cpu_memory_bytes,
        coalesce(host_self_bytes, 0) AS self_cpu_memory_bytes,
        coalesce(device_bytes, 0) AS cuda_memory_bytes,
-       coalesce(device_self_bytes, 0) AS self_cuda_memory_bytes, calls,
+       coalesce(device_self_bytes, 0) AS self_cuda_memory_bytes, calls, pieces,
        host.min_ns AS cpu_time_min_ns, host.max_ns AS cpu_time_max_ns, threads,
        spread.min_ns AS thread_min_ns,
-       CAST(round(1.0 * sum_ns / threads) AS INTEGER) AS thread_mean_ns,
+       CAST(round(1.0 * spread.sum_ns / threads) AS INTEGER) AS thread_mean_ns,
        spread.max_ns AS thread_max_ns,
-       1.0 * spread.max_ns * threads / nullif(sum_ns, 0) AS thread_imbalance,
+       1.0 * spread.max_ns * threads / nullif(spread.sum_ns, 0) AS thread_imbalance,
        nullif(flops, 0) AS flops, first AS first_span
 FROM host CROSS JOIN whole JOIN spread ON spread.name = host.name
      LEFT JOIN device ON device.name = host.name
@@ -113,16 +119,17 @@ WITH RECURSIVE hung(id, above, scope) AS ( -- omits calls; their content moves u
     SELECT p.id, h.scope, CASE WHEN NOT is_call THEN p.id ELSE h.scope END
     FROM hung h JOIN paths p ON p.parent = h.id
 ), one AS (
-    SELECT path, duration_ns, self_ns,
-           row_number() OVER (PARTITION BY path ORDER BY duration_ns) AS rank,
-           count(*) OVER (PARTITION BY path) AS n
-    FROM spans WHERE path IS NOT NULL
+    SELECT path, duration_ns, self_ns, whole_ns,
+           row_number() OVER (PARTITION BY path, whole_ns IS NULL ORDER BY duration_ns) AS rank,
+           count(whole_ns) OVER (PARTITION BY path) AS n
+    FROM measured_spans WHERE path IS NOT NULL
 ), host AS (
-    SELECT path, n AS calls, sum(duration_ns) AS total_ns, sum(self_ns) AS self_ns,
-           min(duration_ns) AS min_ns, max(duration_ns) AS max_ns,
-           CAST(round(avg(CASE WHEN rank IN ((n + 1) / 2, n / 2 + 1) THEN duration_ns END)) AS INTEGER)
+    SELECT path, count(*) AS calls, nullif(count(*) - n, 0) AS pieces, sum(duration_ns) AS total_ns,
+           sum(self_ns) AS self_ns, CAST(round(avg(whole_ns)) AS INTEGER) AS mean_ns,
+           min(whole_ns) AS min_ns, max(whole_ns) AS max_ns,
+           CAST(round(avg(CASE WHEN rank IN ((n + 1) / 2, n / 2 + 1) THEN whole_ns END)) AS INTEGER)
                AS median_ns,
-           max(CASE WHEN n >= 100 AND rank = (n * 99 + 99) / 100 THEN duration_ns END) AS p99_ns
+           max(CASE WHEN n >= 100 AND rank = (n * 99 + 99) / 100 THEN whole_ns END) AS p99_ns
     FROM one GROUP BY path
 ), launched AS (
     SELECT s.path, sum(a.duration_ns) AS ns
@@ -131,7 +138,7 @@ WITH RECURSIVE hung(id, above, scope) AS ( -- omits calls; their content moves u
     SELECT around AS path, sum(ns) AS total_ns, sum(CASE WHEN path = around THEN ns END) AS self_ns
     FROM launched JOIN paths_around USING (path) GROUP BY around
 ), node AS (
-    SELECT id, above AS parent, name, calls, host.total_ns, host.self_ns, median_ns, p99_ns, min_ns, max_ns,
+    SELECT id, above AS parent, name, calls, pieces, host.total_ns, host.self_ns, mean_ns, median_ns, p99_ns, min_ns, max_ns,
            coalesce(device.total_ns, 0) AS device_ns, coalesce(device.self_ns, 0) AS device_self_ns
     FROM paths JOIN hung USING (id) JOIN host ON host.path = id
          LEFT JOIN device ON device.path = id
@@ -147,9 +154,9 @@ WITH RECURSIVE hung(id, above, scope) AS ( -- omits calls; their content moves u
     SELECT (SELECT sum(self_ns) FROM node) AS host_ns,
            (SELECT sum(duration_ns) FROM device_activities) AS device_ns
 )
-SELECT name, depth, calls, coalesce(100.0 * node.total_ns / host_ns, 0) AS cpu_total_percent,
+SELECT name, depth, calls, pieces, coalesce(100.0 * node.total_ns / host_ns, 0) AS cpu_total_percent,
        node.total_ns AS cpu_total_ns, coalesce(100.0 * self_ns / host_ns, 0) AS self_cpu_percent,
-       self_ns AS self_cpu_ns, CAST(round(1.0 * node.total_ns / calls) AS INTEGER) AS cpu_time_avg_ns,
+       self_ns AS self_cpu_ns, mean_ns AS cpu_time_avg_ns,
        median_ns AS cpu_time_median_ns, p99_ns AS cpu_time_p99_ns, min_ns AS cpu_time_min_ns,
        max_ns AS cpu_time_max_ns, node.device_ns AS cuda_total_ns,
        coalesce(100.0 * node.device_ns / whole.device_ns, 0) AS cuda_total_percent,

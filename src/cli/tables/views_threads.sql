@@ -47,8 +47,8 @@ WHERE t.kind = 'thread' AND has_spans ORDER BY t.thread <> process_id, t.thread,
 -- come first, except that a task without duration ends after it began.
 CREATE VIEW report_tasks AS
 WITH task AS (
-    SELECT s.id, s.name, t.name AS track_name, track, begin_ns, end_ns, duration_ns
-    FROM spans s JOIN tracks t ON t.id = s.track WHERE t.kind = 'async'
+    SELECT s.id, s.name, t.name AS track_name, track, begin_ns, end_ns, duration_ns, whole_ns
+    FROM measured_spans s JOIN tracks t ON t.id = s.track WHERE t.kind = 'async'
 ), event AS (
     SELECT track, name, begin_ns AS time_ns, 1 AS change, 1 AS rank, id * 2 AS place FROM task
     UNION ALL
@@ -60,16 +60,16 @@ WITH task AS (
 ), most AS (
     SELECT track, name, max(running) AS at_once FROM number GROUP BY track, name
 ), one AS (
-    SELECT *, row_number() OVER (PARTITION BY track, name ORDER BY duration_ns) AS rank,
-           count(*) OVER (PARTITION BY track, name) AS n
+    SELECT *, row_number() OVER (PARTITION BY track, name, whole_ns IS NULL ORDER BY duration_ns) AS rank,
+           count(whole_ns) OVER (PARTITION BY track, name) AS n
     FROM task
 )
-SELECT one.name AS task, track_name AS track, n AS count, sum(duration_ns) AS total_ns,
-       CAST(round(1.0 * sum(duration_ns) / n) AS INTEGER) AS mean_ns,
-       CAST(round(avg(CASE WHEN rank IN ((n + 1) / 2, n / 2 + 1) THEN duration_ns END)) AS INTEGER)
+SELECT one.name AS task, track_name AS track, count(*) AS count, sum(duration_ns) AS total_ns,
+       CAST(round(avg(whole_ns)) AS INTEGER) AS mean_ns,
+       CAST(round(avg(CASE WHEN rank IN ((n + 1) / 2, n / 2 + 1) THEN whole_ns END)) AS INTEGER)
                AS median_ns,
-       max(CASE WHEN n >= 100 AND rank = (n * 99 + 99) / 100 THEN duration_ns END) AS p99_ns,
-       min(duration_ns) AS min_ns, max(duration_ns) AS max_ns, at_once
+       max(CASE WHEN n >= 100 AND rank = (n * 99 + 99) / 100 THEN whole_ns END) AS p99_ns,
+       min(whole_ns) AS min_ns, max(whole_ns) AS max_ns, at_once
 FROM one JOIN most ON most.track = one.track AND most.name = one.name
 GROUP BY one.track, one.name ORDER BY total_ns DESC, one.track, min(id);
 
