@@ -83,8 +83,8 @@ TAKT_API void takt_stream_end_v1(void *mark);
 /* State of one TAKT_STREAM_SCOPE or TAKT_LAUNCH. */
 typedef struct takt_stream_mark {
     takt_open scope;
-    void     *mark; /* NULL: only the scope is recorded */
-    bool      is_done;
+    void *mark; /* NULL: only the scope is recorded */
+    bool is_done;
 } takt_stream_mark;
 
 #ifdef __cplusplus

@@ -86,7 +86,8 @@ tkt_histogram *tkt_fold_new_histogram(tkt_fold *fold)
 bool tkt_fold_count_few(tkt_fold *fold, tkt_stats *stats, tkt_histogram **histogram,
                         uint64_t duration_ns)
 {
-    if (tkt_stats_whole(stats) == TKT_MOST_EXTREMES && (*histogram = tkt_fold_new_histogram(fold))) {
+    if (tkt_stats_whole(stats) == TKT_MOST_EXTREMES &&
+        (*histogram = tkt_fold_new_histogram(fold))) {
         tkt_histogram_add_stats(*histogram, 0, stats, NULL);
         tkt_histogram_add(*histogram, TKT_MOST_EXTREMES + 1, duration_ns);
     }
@@ -98,7 +99,8 @@ bool tkt_fold_count_few(tkt_fold *fold, tkt_stats *stats, tkt_histogram **histog
 static bool make_histogram(tkt_fold *fold, const tkt_stats *stats, tkt_histogram **histogram,
                            uint64_t more)
 {
-    if (*histogram || tkt_stats_whole(stats) + more <= TKT_MOST_EXTREMES || !tkt_stats_are_known(stats, NULL))
+    if (*histogram || tkt_stats_whole(stats) + more <= TKT_MOST_EXTREMES ||
+        !tkt_stats_are_known(stats, NULL))
         return true;
     *histogram = tkt_fold_new_histogram(fold);
     if (*histogram)

@@ -232,8 +232,8 @@ static void word_host(char out[SENTENCE], const wording *w)
 {
     switch (w->advice->kind) {
     case TKT_ADVICE_SERIAL:
-        SAY("Of %llu threads only one worked for %s of the wall time, %s, mostly in %s, %s: make "
-            "that parallel.",
+        SAY("Of %llu threads only one was in scopes for %s of the wall time, %s, mostly in %s, %s: "
+            "if the others had no work there, make that parallel.",
             w->count, w->share, w->time, w->name, w->other);
         break;
     case TKT_ADVICE_THREADS:

@@ -159,7 +159,8 @@ static void fill_device_cells(tkt_cell *cells, const tkt_scopes *scopes,
     cells[DEVICE_SELF].u = scope->device_self_ns;
     cells[DEVICE_SELF_SHARE].d = tkt_share(scope->device_self_ns, scopes->device_ns);
     cells[DEVICE_TOTAL].u = scope->device_total_ns;
-    cells[DEVICE_AVERAGE].u = tkt_mean(is_activity ? scope->device_total_ns : scope->device_sum_ns, scope->calls);
+    cells[DEVICE_AVERAGE].u =
+        tkt_mean(is_activity ? scope->device_total_ns : scope->device_sum_ns, scope->calls);
     cells[DEVICE_BUSY].u = is_activity ? TKT_NO_VALUE : scope->device_busy_ns;
     cells[HOST_BYTES].i = is_activity ? TKT_NO_SIGNED : scope->host_bytes;
     cells[HOST_SELF_BYTES].i = is_activity ? TKT_NO_SIGNED : scope->host_self_bytes;
@@ -190,7 +191,8 @@ static void fill_cells(tkt_cell *cells, const tkt_scopes *scopes, const tkt_scop
     cells[SELF].u = scope->self_ns;
     cells[TOTAL_SHARE].d = tkt_share(scope->total_ns, scopes->self_ns);
     cells[TOTAL].u = scope->total_ns;
-    cells[AVERAGE].u = is_activity ? tkt_mean(scope->total_ns, scope->calls) : tkt_scope_mean_ns(scope);
+    cells[AVERAGE].u =
+        is_activity ? tkt_mean(scope->total_ns, scope->calls) : tkt_scope_mean_ns(scope);
     cells[CALLS].u = scope->calls;
     cells[PIECES].u = is_activity ? TKT_NO_VALUE : scope->pieces;
     cells[LEAST].u = is_activity ? TKT_NO_VALUE : scope->min_ns;

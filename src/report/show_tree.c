@@ -88,9 +88,10 @@ static takt_status show(tkt_document *document, const tkt_tree *tree)
 void tkt_explain_pieces(tkt_document *document, bool has_some)
 {
     if (has_some)
-        tkt_document_explain(document, "pieces",
-                         "Cut: calls that began before the recording or ended after it; how long a "
-                         "call takes is told by the others.");
+        tkt_document_explain(
+            document, "pieces",
+            "Cut: calls that began before the recording or ended after it; how long a "
+            "call takes is told by the others.");
 }
 
 void tkt_note_other_paths(tkt_document *document)

@@ -1,9 +1,10 @@
 /* Advice about threads that work together: one of them has more to do, or for long only one works.
  *
  * A scope that several threads opened about as often is work that they share. Its outermost spans
- * are the parallel time; what a thread does while none of them runs is serial. Waits are no work.
- * Beside a device that does the work, serial time of the host is usual: rules for devices say if it
- * matters. */
+ * are the parallel time; what a thread does while none of them runs, and no other thread is in a
+ * scope, is serial. Waits are no work. Beside a device that does the work, serial time of the host is
+ * usual: rules for devices say if it matters. Only scopes are known: a thread may work outside of
+ * them, so serial time is what it is "in scopes". */
 #include "summary/advice.h"
 #include "summary/owners.h"
 #include "summary/threads.h"
@@ -138,6 +139,106 @@ static bool add_stretch(serial *s, uint64_t begin_ns, uint64_t end_ns)
     return added || end_ns <= begin_ns;
 }
 
+/* Finds the next time that a thread works: in an outermost scope, and in no wait in it. Times follow
+ * each other. False at the end. */
+typedef struct working {
+    const tkt_track *track;
+    size_t next;      /* span */
+    uint64_t from_ns; /* of the outermost scope, what is behind its last wait */
+    uint64_t until_ns;
+} working;
+
+static bool next_work(const serial *s, working *w, uint64_t *begin_ns, uint64_t *end_ns)
+{
+    const tkt_spans *spans = &w->track->spans;
+    for (; w->next < spans->count; w->next++) {
+        const tkt_span *span = &spans->items[w->next];
+        bool is_wait = s->sites[s->named[tkt_span_site(span)]].is_wait;
+        bool is_outermost = span->parent == TKT_NO_SPAN;
+        if (!is_outermost && !(is_wait && span->begin_ns >= w->from_ns))
+            continue;
+        *begin_ns = w->from_ns;
+        *end_ns = is_outermost ? w->until_ns : span->begin_ns;
+        bool is_idle = is_outermost && (is_wait || tkt_span_is_call(span));
+        w->from_ns = is_idle || !is_outermost ? span->end_ns : span->begin_ns;
+        w->until_ns = is_outermost ? span->end_ns : w->until_ns;
+        if (*begin_ns < *end_ns) {
+            w->next++;
+            return true;
+        }
+    }
+    *begin_ns = w->from_ns;
+    *end_ns = w->until_ns;
+    w->from_ns = w->until_ns;
+    return *begin_ns < *end_ns;
+}
+
+/* A time in which two threads work. Times arrive by begin. */
+static bool cut_stretches(tkt_spans *stretches, tkt_spans *kept, size_t *at, uint64_t begin_ns,
+                          uint64_t end_ns)
+{
+    while (*at < stretches->count && stretches->items[*at].begin_ns < end_ns) {
+        tkt_span *stretch = &stretches->items[*at];
+        if (stretch->begin_ns < begin_ns) {
+            tkt_span *added = TKT_ARRAY_ADD(kept);
+            if (!added)
+                return false;
+            *added = *stretch;
+            added->end_ns = stretch->end_ns < begin_ns ? stretch->end_ns : begin_ns;
+        }
+        if (stretch->end_ns > end_ns) {
+            stretch->begin_ns = end_ns > stretch->begin_ns ? end_ns : stretch->begin_ns;
+            break;
+        }
+        ++*at;
+    }
+    return true;
+}
+
+typedef TKT_ARRAY_OF(working) working_list;
+
+static bool push_work(const serial *s, working_list *threads, tkt_heap *heap, uint64_t *ends,
+                      uint32_t thread)
+{
+    uint64_t begin_ns;
+    return !next_work(s, &threads->items[thread], &begin_ns, &ends[thread]) ||
+           tkt_heap_add(heap, begin_ns, thread);
+}
+
+/* Leaves of the stretches those times in which one thread works. Of each time that begins, what lies
+ * before the latest end of the others is shared with one of them. */
+static bool keep_single(serial *s)
+{
+    working_list threads = {0};
+    tkt_heap heap = {0};
+    tkt_spans kept = {0};
+    uint64_t *ends = tkt_alloc((s->trace->tracks.count + 1) * sizeof *ends), until_ns = 0;
+    size_t at = 0;
+    bool has_memory = ends != NULL;
+    for (uint32_t i = 0; has_memory && i < s->trace->tracks.count; i++) {
+        working *added = is_thread(&s->trace->tracks.items[i]) ? TKT_ARRAY_ADD(&threads) : NULL;
+        if (!added)
+            continue;
+        *added = (working){.track = &s->trace->tracks.items[i]};
+        has_memory = push_work(s, &threads, &heap, ends, (uint32_t)threads.count - 1);
+    }
+    while (has_memory && heap.count > 0) {
+        tkt_heap_item item = tkt_heap_take(&heap);
+        uint64_t end_ns = ends[item.value], both_ns = end_ns < until_ns ? end_ns : until_ns;
+        if (item.key < both_ns)
+            has_memory = cut_stretches(&s->stretches.spans, &kept, &at, item.key, both_ns);
+        until_ns = end_ns > until_ns ? end_ns : until_ns;
+        has_memory = has_memory && push_work(s, &threads, &heap, ends, item.value);
+    }
+    has_memory = has_memory && cut_stretches(&s->stretches.spans, &kept, &at, UINT64_MAX, UINT64_MAX);
+    TKT_ARRAY_FREE(&s->stretches.spans);
+    s->stretches.spans = kept;
+    TKT_ARRAY_FREE(&threads);
+    TKT_ARRAY_FREE(&heap);
+    tkt_free(ends);
+    return has_memory;
+}
+
 /* Finds the stretches between parallel spans. False without memory. */
 static bool walk_parts(serial *s)
 {
@@ -151,7 +252,7 @@ static bool walk_parts(serial *s)
         s->next[part.value]++;
         has_memory = has_memory && push_part(s, part.value);
     }
-    return has_memory && add_stretch(s, until_ns, s->trace->facts.end_ns);
+    return has_memory && add_stretch(s, until_ns, s->trace->facts.end_ns) && keep_single(s);
 }
 
 static void add_serial(void *user, uint32_t span, uint64_t begin_ns, uint64_t end_ns)

@@ -1,8 +1,8 @@
 /* Scopes in which threads only wait for each other: those of category "wait", and those whose names
- * say so. A single thread that waits for something else, such as a disk, may well be the bottleneck,
- * so what the other threads did meanwhile decides. A program may have thousands of such scopes and
- * threads: a single pass over the ends of all works and waits, in order of time, adds up what threads
- * have worked, and a scope gets the difference between the ends of its waits. */
+ * say so. A single thread that waits for something else, such as a disk, may well be the
+ * bottleneck, so what the other threads did meanwhile decides. A program may have thousands of such
+ * scopes and threads: a single pass over the ends of all works and waits, in order of time, adds up
+ * what threads have worked, and a scope gets the difference between the ends of its waits. */
 #include "summary/threads.h"
 
 #include "trace/devices.h"
@@ -19,16 +19,18 @@
  * waits, and for whom. */
 #define WORD 16
 static const char *const waits_anywhere[] = {"wait", "waits", "waiting", NULL};
-static const char *const waits_alone[] = {"barrier", "idle",       "sleep",   "sleeping",
-                                          "usleep",  "nanosleep",  "taskwait", "waitall",
-                                          "waitany", "waitsome",   "waitpid",  NULL};
-static const char *const denies_before[] = {"no", "non", "not", "t", "dont", "without", "never", NULL};
+static const char *const waits_alone[] = {"barrier", "idle",      "sleep",    "sleeping",
+                                          "usleep",  "nanosleep", "taskwait", "waitall",
+                                          "waitany", "waitsome",  "waitpid",  NULL};
+static const char *const denies_before[] = {"no",   "non",     "not",   "t",
+                                            "dont", "without", "never", NULL};
 static const char *const denies_after[] = {"free", "less", NULL};
 static const char *const who[] = {
-    "mpi",  "omp",  "openmp", "gomp",  "kmpc",   "pthread", "thread", "threads", "worker", "workers",
-    "rank", "ranks", "team",  "pool",  "main",   "host",    "cpu",    "gpu",     "device", "sync",
-    "loop", "spin", "time",   "state", "global", "for",     "at",     "in",      "of",     "the",
-    "clock", "jobs", "job",   "tasks", "task",   "work",    "queue",  "all",     NULL};
+    "mpi",    "omp",     "openmp", "gomp",  "kmpc",  "pthread", "thread", "threads",
+    "worker", "workers", "rank",   "ranks", "team",  "pool",    "main",   "host",
+    "cpu",    "gpu",     "device", "sync",  "loop",  "spin",    "time",   "state",
+    "global", "for",     "at",     "in",    "of",    "the",     "clock",  "jobs",
+    "job",    "tasks",   "task",   "work",  "queue", "all",     NULL};
 
 static bool is_among(const char *const *words, const char *word)
 {
@@ -59,7 +61,8 @@ static bool name_waits(const char *name)
 {
     char before[WORD] = "", word[WORD], after[WORD];
     bool has_alone = false, has_others = false;
-    for (name = read_word(name, word); *word; memcpy(before, word, WORD), memcpy(word, after, WORD)) {
+    for (name = read_word(name, word); *word;
+         memcpy(before, word, WORD), memcpy(word, after, WORD)) {
         name = read_word(name, after);
         bool is_denied = is_among(denies_before, before) || is_among(denies_after, after);
         if (is_among(waits_anywhere, word) && !is_denied)

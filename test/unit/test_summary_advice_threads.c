@@ -39,8 +39,27 @@ TEST(threads_made_anew_count_as_those_that_run_at_once)
     trace->facts.end_ns = ns;
     advised a = advise(trace);
     assert_said(trace, a.count,
-                "Of 4 threads only one worked for 50.00% of the wall time, 15.000ms, mostly in "
-                "rebuild, 15.000ms: make that parallel. See takt report --threads.");
+                "Of 4 threads only one was in scopes for 50.00% of the wall time, 15.000ms, mostly in "
+                "rebuild, 15.000ms: if the others had no work there, make that parallel. See takt report --threads.");
+    takt_trace_release(trace);
+}
+
+/* While main is in "rebuild", which it alone has, the other thread is in "backward" of its own. */
+TEST(what_two_threads_do_at_once_is_not_serial)
+{
+    takt_trace *trace = build_begin(650 * MS);
+    uint32_t main = build_track(trace, "main"), other = build_track(trace, "other");
+    uint32_t shared = build_site(trace, "tile"), rebuild = build_site(trace, "rebuild");
+    uint32_t backward = build_site(trace, "backward");
+    uint64_t t = trace->facts.begin_ns;
+    build_span(trace, main, shared, TKT_NO_SPAN, t, t + 20 * MS);
+    build_span(trace, other, shared, TKT_NO_SPAN, t, t + 20 * MS);
+    build_span(trace, main, rebuild, TKT_NO_SPAN, t + 30 * MS, t + 450 * MS);
+    build_span(trace, other, backward, TKT_NO_SPAN, t + 21 * MS, t + 640 * MS);
+    build_end(trace);
+    advised a = advise(trace);
+    for (size_t i = 0; i < a.count; i++)
+        assert_int_not_equal(a.items[i].kind, TKT_ADVICE_SERIAL);
     takt_trace_release(trace);
 }
 

@@ -535,7 +535,7 @@ TEST(growing_memory_is_named)
 TEST(a_serial_phase_is_named)
 {
     assert_named(serial_phase(), "serial phase", "threads",
-                 "Of 4 threads only one worked for 42.25% of the wall time, 7.200ms, mostly in "
+                 "Of 4 threads only one was in scopes for 42.25% of the wall time, 7.200ms, mostly in "
                  "rebuild, 7.200ms");
 }
 
@@ -543,7 +543,7 @@ TEST(waiting_is_no_parallel_work)
 {
     assert_named(build_pool((const uint64_t[3]){400 * US, 390 * US, 400 * US}, 300 * US),
                  "serial phase", "threads",
-                 "Of 4 threads only one worked for 42.86% of the wall time, 7.200ms, mostly in "
+                 "Of 4 threads only one was in scopes for 42.86% of the wall time, 7.200ms, mostly in "
                  "output, 7.200ms");
     assert_named(build_pool((const uint64_t[3]){100 * US, 900 * US, 900 * US}, 50 * US),
                  "uneven threads", "scopes",

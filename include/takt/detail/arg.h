@@ -108,11 +108,13 @@ template <bool IsClass> struct takt_number {
 template <> struct takt_number<true> {
     typedef double object;
 };
-template <typename T> TAKT_INLINE typename takt_number<takt_class<T>::is>::value takt_to_double(T value)
+template <typename T>
+TAKT_INLINE typename takt_number<takt_class<T>::is>::value takt_to_double(T value)
 {
     return static_cast<double>(value);
 }
-template <typename T> TAKT_INLINE typename takt_number<takt_class<T>::is>::object takt_to_double(const T &object)
+template <typename T>
+TAKT_INLINE typename takt_number<takt_class<T>::is>::object takt_to_double(const T &object)
 {
     return static_cast<double>(object);
 }
@@ -145,7 +147,7 @@ void takt_arg_takes(takt_site *site, struct takt_number_bool_or_string value); /
              : takt_arg_uint_v1, unsigned long long                                                \
              : takt_arg_uint_v1, default                                                           \
              : TAKT_ARG_OTHER(value))
-/* Bit-fields have unnamed types, and so have some floating-point types in C. */
+                                                                               /* Bit-fields have unnamed types, and so have some floating-point types in C. */
 #define TAKT_ARG_OTHER(value)                                                                      \
     __builtin_choose_expr(TAKT_ARG_HAS_CLASS_OF(0.0, value), takt_arg_real,                        \
                           __builtin_choose_expr(TAKT_ARG_HAS_CLASS_OF(0, value) &&                 \

@@ -79,8 +79,9 @@ TAKT_INLINES_END
  * between files by their names. So the name follows from the place alone, a macro and its line;
  * each is in a block of its own, since compilers number those of the same name by their order,
  * which differs between files that leave some out. Compilers also differ in the line of a call over
- * several lines, and in the order: so nvcc's have names of their own. Those of clang++, which exports such statics whatever their type
- * is, are a file's own, and numbered, since it takes two of one name in a function for one. */
+ * several lines, and in the order: so nvcc's have names of their own. Those of clang++, which
+ * exports such statics whatever their type is, are a file's own, and numbered, since it takes two
+ * of one name in a function for one. */
 #if defined(__clang__) && defined(__cplusplus)
 #define TAKT_SITE_AT  __COUNTER__
 #define TAKT_SITE_OWN __attribute__((__internal_linkage__))
