@@ -55,7 +55,7 @@ TEST(what_two_threads_do_at_once_is_not_serial)
     build_span(trace, main, shared, TKT_NO_SPAN, t, t + 20 * MS);
     build_span(trace, other, shared, TKT_NO_SPAN, t, t + 20 * MS);
     build_span(trace, main, rebuild, TKT_NO_SPAN, t + 30 * MS, t + 450 * MS);
-    build_span(trace, other, backward, TKT_NO_SPAN, t + 21 * MS, t + 640 * MS);
+    build_span(trace, other, backward, TKT_NO_SPAN, t + 21 * MS, t + 460 * MS);
     build_end(trace);
     advised a = advise(trace);
     for (size_t i = 0; i < a.count; i++)
