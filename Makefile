@@ -327,7 +327,8 @@ $(B)/obj/%.o: %.cu $(B)/flags.stamp
 # shrink.
 $(B)/flags.stamp:   text = $(CC) $(CXX) $(c_ours) $(no_tables) $(nvtx) $(toolkit) $(cli_can) $(CPPFLAGS) $(CFLAGS) $(CXXFLAGS) \
                            $(LDFLAGS) $(LDLIBS)
-$(B)/sources.stamp: text = $(version) $(wildcard $(addsuffix /*.c,src/* src/*/* samples/* test/*))
+# Sorted, since wildcard goes by the locale.
+$(B)/sources.stamp: text = $(version) $(sort $(wildcard $(addsuffix /*.c,src/* src/*/* samples/* test/*)))
 $(B)/%.stamp: FORCE
 	@mkdir -p $(@D)
 	@echo '$(text)' | cmp -s - $@ || echo '$(text)' >$@

@@ -119,34 +119,39 @@ static header *map_block(header *old, size_t bytes)
     return block;
 }
 
-/* The library may hold locks here, and the host's allocator may be instrumented. Until it returns,
- * its events are ignored, because the thread is inside the library. */
-static void *call_host(void *pointer, size_t size)
+/* The library may hold locks here, and the allocator may be instrumented, the C library's too. Until
+ * it returns, its events are ignored, because the thread is inside the library. */
+static uint64_t enter_allocator(void)
 {
     takt_thread_v1 *thread = &takt_thread_hot_v1;
     uint64_t was_busy = thread->busy;
     thread->busy = was_busy | TAKT_BUSY | TKT_BUSY_HOST;
-    void *result = host.resize(host.user, pointer, size);
-    thread->busy = was_busy;
-    return result;
+    tkt_locks_held++;
+    return was_busy;
+}
+
+static void leave_allocator(uint64_t was_busy)
+{
+    tkt_locks_held--;
+    takt_thread_hot_v1.busy = was_busy;
 }
 
 static header *ask_allocator(header *old, size_t bytes)
 {
-    tkt_locks_held++;
-    header *block = host.resize ? call_host(old, bytes) : realloc(old, bytes);
-    tkt_locks_held--;
+    uint64_t was = enter_allocator();
+    header *block = host.resize ? host.resize(host.user, old, bytes) : realloc(old, bytes);
+    leave_allocator(was);
     return block;
 }
 
 static void give_back(header *block)
 {
-    tkt_locks_held++;
+    uint64_t was = enter_allocator();
     if (host.resize)
-        call_host(block, 0);
+        host.resize(host.user, block, 0);
     else
         free(block);
-    tkt_locks_held--;
+    leave_allocator(was);
 }
 
 static void free_waiting(void)
@@ -214,7 +219,9 @@ void *tkt_alloc_zeroed(size_t size)
     if (should_fail())
         return NULL;
     free_waiting();
+    uint64_t was = enter_allocator();
     header *block = calloc(1, bytes_of(size)); /* fresh pages need no clearing */
+    leave_allocator(was);
     if (!block)
         return NULL;
     *block = (header){size, 0};

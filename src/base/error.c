@@ -2,6 +2,7 @@
 #include "base/error.h"
 
 #include "base/file.h"
+#include "base/own.h"
 #include "base/writer.h"
 #include "base/text.h"
 #include "base/thread.h"
@@ -224,10 +225,12 @@ static void put_line(takt_log_level level, takt_log_level told, const char *form
     char text[1024] = PREFIX;
     char *line = text + PREFIX_SIZE;
     size_t size = tkt_line_format(line, sizeof text - PREFIX_SIZE, format, arguments);
-    if (to.function)
+    if (to.function) {
+        TKT_PROGRAMS_WORK;
         to.function(told, line, to.user);
-    else
+    } else {
         print(text, PREFIX_SIZE + size);
+    }
     errno = number;
 }
 

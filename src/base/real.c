@@ -1,6 +1,5 @@
 /* Doubles as text. printf and strtod use the decimal point of the host program's locale, which may
- * have several bytes. And how the processor computes with them. */
-#include "base/floats.h"
+ * have several bytes. */
 #include "base/text.h"
 
 #include <stdio.h>
@@ -22,17 +21,4 @@ char *tkt_put_double(char *out, double value, int least)
             *out++ = '.';
     }
     return out;
-}
-
-fenv_t tkt_floats_take(void)
-{
-    fenv_t hosts;
-    fegetenv(&hosts);
-    fesetenv(FE_DFL_ENV);
-    return hosts;
-}
-
-void tkt_floats_restore(const fenv_t *hosts)
-{
-    fesetenv(hosts);
 }

@@ -2,6 +2,7 @@
 #include "base/writer.h"
 
 #include "base/alloc.h"
+#include "base/own.h"
 
 #include <errno.h>
 #include <stdarg.h>
@@ -16,6 +17,7 @@ static void hand_over(tkt_writer *writer, const void *data, size_t size)
 {
     if (writer->status != TAKT_OK || size == 0)
         return;
+    TKT_PROGRAMS_WORK;
     writer->status = writer->sink.write(writer->sink.user, data, size);
     if (writer->status == TAKT_OK)
         writer->total += size;

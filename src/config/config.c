@@ -5,7 +5,7 @@
 #include "base/alloc.h"
 #include "base/error.h"
 #include "base/file.h"
-#include "base/floats.h"
+#include "base/own.h"
 
 static takt_status no_memory(takt_error *error)
 {
@@ -96,13 +96,13 @@ static takt_status create(const char *path, takt_config **out, takt_error *error
 
 takt_status takt_config_create(takt_config **out, takt_error *error)
 {
-    TKT_OWN_FLOATS;
+    TKT_OWN_WORK;
     return out ? create(NULL, out, error) : bad_argument(error, "out");
 }
 
 takt_status takt_config_load(const char *path, takt_config **out, takt_error *error)
 {
-    TKT_OWN_FLOATS;
+    TKT_OWN_WORK;
     if (!path)
         return bad_argument(error, "path");
     return out ? create(path, out, error) : bad_argument(error, "out");
@@ -111,7 +111,7 @@ takt_status takt_config_load(const char *path, takt_config **out, takt_error *er
 takt_status takt_config_parse(const char *text, size_t size, const char *name, takt_config **out,
                               takt_error *error)
 {
-    TKT_OWN_FLOATS;
+    TKT_OWN_WORK;
     if (!text && size > 0)
         return bad_argument(error, "text");
     if (!out)
@@ -152,7 +152,7 @@ static takt_status unknown_key(const char *name, takt_error *error)
 takt_status takt_config_set(takt_config *config, const char *key, const char *value,
                             takt_error *error)
 {
-    TKT_OWN_FLOATS;
+    TKT_OWN_WORK;
     if (!config || !key || !value)
         return bad_argument(error, !config ? "config" : !key ? "key" : "value");
     const tkt_config_key *known = tkt_config_find(key);
@@ -173,7 +173,7 @@ takt_status takt_config_set(takt_config *config, const char *key, const char *va
 
 takt_status takt_config_args(takt_config *config, int *argc, char **argv, takt_error *error)
 {
-    TKT_OWN_FLOATS;
+    TKT_OWN_WORK;
     if (!config || !argc || !argv)
         return bad_argument(error, !config ? "config" : !argc ? "argc" : "argv");
     tkt_config_errors *errors = tkt_alloc_zeroed(sizeof *errors);
@@ -199,7 +199,7 @@ bool takt_config_enabled(const takt_config *config)
 takt_status takt_config_options_v1(const takt_config *config, takt_profiler_options *out,
                                    size_t size)
 {
-    TKT_OWN_FLOATS;
+    TKT_OWN_WORK;
     if (!config)
         return TAKT_BAD_ARGUMENT;
     takt_profiler_options options = config->state->options;

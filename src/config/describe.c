@@ -6,7 +6,7 @@
 #include "config/config.h"
 
 #include "base/error.h"
-#include "base/floats.h"
+#include "base/own.h"
 #include "base/writer.h"
 
 #include <inttypes.h>
@@ -196,7 +196,7 @@ static void put_skipped(tkt_writer *writer, const tkt_config_state *state)
 
 takt_status takt_config_describe(const takt_config *config, const takt_sink *sink)
 {
-    TKT_OWN_FLOATS;
+    TKT_OWN_WORK;
     tkt_writer writer;
     if (!config || !sink || !sink->write)
         return TAKT_BAD_ARGUMENT;

@@ -3,7 +3,7 @@
 
 #include "config/state.h"
 
-#include "base/floats.h"
+#include "base/own.h"
 #include "base/writer.h"
 
 #include <stdio.h>
@@ -77,7 +77,7 @@ static void put_option(tkt_writer *writer, const tkt_config_key *key)
 
 takt_status takt_config_help(const takt_sink *sink)
 {
-    TKT_OWN_FLOATS;
+    TKT_OWN_WORK;
     tkt_writer writer;
     char details[200];
     if (!sink || !sink->write)

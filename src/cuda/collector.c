@@ -11,6 +11,7 @@
 #include "cuda/collector.h"
 
 #include "base/error.h"
+#include "base/own.h"
 #include "cuda/event.h"
 #include "cuda/cuda.h"
 
@@ -317,6 +318,7 @@ static passed_moments take_turn(const collector_turn *turn)
 
 static void *collect(void *unused)
 {
+    TKT_OWN_WORK;
     (void)unused;
     tkt_mutex_lock(&collector.lock);
     while (!collector.is_over) {

@@ -4,7 +4,7 @@
 #include "base/dynlib.h"
 #include "base/error.h"
 #include "base/file.h"
-#include "base/floats.h"
+#include "base/own.h"
 
 #include <takt/system.h>
 
@@ -331,7 +331,7 @@ void takt_cuda_v1(takt_cuda_info *out, size_t size)
 
 takt_status takt_cuda_device_v1(uint32_t index, takt_cuda_device_info *out, size_t size)
 {
-    TKT_OWN_FLOATS;
+    TKT_OWN_WORK;
     const tkt_driver *driver = tkt_driver_get();
     tkt_device device = {0};
     int handle;

@@ -3,7 +3,7 @@
 
 #include "base/alloc.h"
 #include "base/containers.h"
-#include "base/floats.h"
+#include "base/own.h"
 #include "base/thread.h"
 #include "cuda/cuda.h"
 
@@ -126,13 +126,13 @@ static takt_status elapsed(const takt_event *begin, const takt_event *end, bool 
 
 takt_status takt_event_elapsed_ms(takt_event *begin, takt_event *end, double *ms)
 {
-    TKT_OWN_FLOATS;
+    TKT_OWN_WORK;
     return elapsed(begin, end, true, ms);
 }
 
 takt_status takt_event_elapsed_now_ms(takt_event *begin, takt_event *end, double *ms)
 {
-    TKT_OWN_FLOATS;
+    TKT_OWN_WORK;
     return elapsed(begin, end, false, ms);
 }
 

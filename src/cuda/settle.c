@@ -2,6 +2,7 @@
  * it, without harm to streams that are being captured. */
 #include "cuda/cuda.h"
 
+#include "base/own.h"
 #include "cuda/collector.h"
 #include "cuda/store.h"
 
@@ -256,6 +257,7 @@ static _Atomic(int) waiting;
 
 static void *wait_for_contexts(void *unused)
 {
+    TKT_OWN_WORK;
     const tkt_driver *driver = tkt_driver_get();
     bool are_idle = driver && tkt_driver_synchronize(driver);
     atomic_store(&waiting, are_idle ? WAITED : SKIPPED);

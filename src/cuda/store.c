@@ -3,7 +3,7 @@
  * against one budget; when it is used up, new records are refused and counted. */
 #include "cuda/store.h"
 
-#include "base/floats.h"
+#include "base/own.h"
 #include "cuda/collector.h"
 
 #include <stdatomic.h>
@@ -378,7 +378,7 @@ void tkt_store_free_first(tkt_store *store)
 
 void tkt_store_add_pair(tkt_store *store, const tkt_clock_pair *pair, bool is_cupti)
 {
-    TKT_OWN_FLOATS;
+    TKT_OWN_WORK;
     tkt_cuda_clock_add(&store->clock, pair);
     store->clock.is_cupti = store->clock.is_cupti || is_cupti;
     note(store, TKT_KEEP_PAIR, store->clock.is_cupti, pair, sizeof *pair);

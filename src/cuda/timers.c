@@ -7,7 +7,7 @@
 #include "cuda/timers.h"
 
 #include "base/error.h"
-#include "base/floats.h"
+#include "base/own.h"
 #include "base/thread.h"
 #include "cuda/cuda.h"
 
@@ -302,7 +302,7 @@ takt_status takt_device_timers_create(const char *const *names, uint32_t count,
                                       const takt_device_timers_options *options,
                                       takt_device_timers **out)
 {
-    TKT_OWN_FLOATS;
+    TKT_OWN_WORK;
     if (!names || count == 0 || count > TAKT_DEVICE_PHASES || !out)
         return TAKT_BAD_ARGUMENT;
     if (tkt_process_is_disabled())

@@ -9,7 +9,7 @@
 
 #include "base/clock.h"
 #include "base/error.h"
-#include "base/floats.h"
+#include "base/own.h"
 #include "base/thread.h"
 #include "cuda/cuda.h"
 
@@ -382,7 +382,7 @@ static takt_status read_device(takt_device_timers *timers, void *stream)
 /* Steps read timers, too, which another thread may be about to destroy. */
 takt_status takt_device_timers_read(takt_device_timers *timers, void *stream)
 {
-    TKT_OWN_FLOATS;
+    TKT_OWN_WORK;
     if (!timers)
         return TAKT_BAD_ARGUMENT;
     if (tkt_process_is_disabled() || !take_reads(timers, true))

@@ -1,5 +1,5 @@
 /* All events of a Chrome file except spans and activities of devices. Also strings and numbers. */
-#include "base/floats.h"
+#include "base/own.h"
 #include "export/chrome.h"
 #include "export/devices.h"
 

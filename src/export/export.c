@@ -2,7 +2,7 @@
 #include "base/alloc.h"
 #include "base/error.h"
 #include "base/file.h"
-#include "base/floats.h"
+#include "base/own.h"
 #include "base/text.h"
 #include "export/exporter.h"
 #include "export/perfetto.h"
@@ -40,7 +40,7 @@ const char *takt_export_name(size_t index)
 
 takt_status takt_export(const takt_trace *trace, const char *format, const takt_sink *sink)
 {
-    TKT_OWN_FLOATS;
+    TKT_OWN_WORK;
     if (!trace || !format || !sink || !sink->write)
         return TAKT_BAD_ARGUMENT;
     const tkt_exporter *exporter = find_exporter(format, strlen(format));
@@ -121,7 +121,7 @@ static takt_status name_file(tkt_output *output, char *path)
 takt_status takt_export_file(const takt_trace *trace, const char *format, const char *path,
                              const takt_export_options *options, takt_error *error)
 {
-    TKT_OWN_FLOATS;
+    TKT_OWN_WORK;
     if (!trace || !format || !path || !*path)
         return bad_argument(error, "takt_export_file needs a trace, a format and a path");
     tkt_output output = {.exporter = find_exporter(format, strlen(format))};
@@ -235,7 +235,7 @@ takt_status takt_export_output(const takt_trace *trace, const char *output, cons
                                const takt_export_options *options, char *path, size_t path_size,
                                takt_error *error)
 {
-    TKT_OWN_FLOATS;
+    TKT_OWN_WORK;
     if (!trace || !output || !directory)
         return bad_argument(error, "takt_export_output needs a trace, an output and a directory");
     directory = *directory ? directory : ".";

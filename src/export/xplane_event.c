@@ -2,7 +2,7 @@
  * devices and CUPTI's overheads. */
 #include "export/xplane.h"
 
-#include "base/floats.h"
+#include "base/own.h"
 #include "cuda/kinds.h"
 
 #include <math.h>

@@ -8,7 +8,7 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/file.h"
-#include "base/floats.h"
+#include "base/own.h"
 #include "base/text.h"
 #include "base/thread.h"
 
@@ -136,7 +136,7 @@ static void choose_unit(char out[TKT_COMPILE_UNIT], const char *given, const tkt
 takt_status takt_compile_add(const char *path, const char *unit, uint64_t begin_ns, uint64_t end_ns,
                              takt_error *error)
 {
-    TKT_OWN_FLOATS;
+    TKT_OWN_WORK;
     char name[TKT_COMPILE_UNIT];
     tkt_compile_file file;
     if (!path || end_ns < begin_ns)
@@ -220,7 +220,7 @@ static void read_own(const takt_compile *compile, uint64_t end_ns)
 
 void takt_compile_end(takt_compile *compile)
 {
-    TKT_OWN_FLOATS;
+    TKT_OWN_WORK;
     if (!compile)
         return;
     read_own(compile, takt_now_ns());

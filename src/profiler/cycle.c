@@ -3,6 +3,7 @@
 
 #include "base/error.h"
 #include "base/file.h"
+#include "base/own.h"
 #include "base/thread.h"
 #include "report/request.h"
 #include "report/show.h"
@@ -286,8 +287,10 @@ void tkt_cycle_print(tkt_cycle *cycle)
 void tkt_cycle_deliver(tkt_cycle *cycle)
 {
     const takt_profiler_options *options = &cycle->options->given;
-    if (cycle->trace && options->on_trace)
+    if (cycle->trace && options->on_trace) {
+        TKT_PROGRAMS_WORK;
         options->on_trace(cycle->trace, options->user);
+    }
     tkt_cycle_print(cycle);
 }
 
@@ -344,6 +347,7 @@ static void finish(tkt_worker *worker, tkt_cycle *cycle)
 
 static void *run(void *argument)
 {
+    TKT_OWN_WORK;
     tkt_worker *worker = argument;
     tkt_mutex_lock(&worker->lock);
     for (;;) {

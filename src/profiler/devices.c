@@ -7,6 +7,7 @@
  * has to be remembered for long. */
 #include "profiler/session.h"
 
+#include "base/own.h"
 #include "base/thread.h"
 #include "record/scope.h"
 #include "record/control.h"
@@ -116,6 +117,7 @@ bool tkt_devices_fold_now(tkt_device_part *part)
 
 static void *fold_all_the_time(void *argument)
 {
+    TKT_OWN_WORK;
     tkt_device_folder *folder = argument;
     tkt_device_part *part = folder->part;
     while (wait_for_round(folder)) {

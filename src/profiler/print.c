@@ -5,6 +5,7 @@
 #include "base/alloc.h"
 #include "base/error.h"
 #include "base/file.h"
+#include "base/own.h"
 #include "base/text.h"
 #include "base/writer.h"
 #include "report/table.h"
@@ -42,6 +43,7 @@ static takt_status write_stream(void *user, const void *data, size_t size)
     tkt_quiet quiet;
     FILE *stream = user;
     TKT_UNCANCELLED; /* whoever prints next would wait for the stream's lock */
+    TKT_OWN_WORK; /* the stream may take its buffer */
     flockfile(stream);
     tkt_quiet_begin(&quiet);
     bool is_written = print_quietly(stream, data, size);

@@ -2,7 +2,7 @@
  * each step; what has to be done between two of them is in transitions.c. A step boundary without a
  * change reads the clock once and adds to a histogram. */
 #include "base/error.h"
-#include "base/floats.h"
+#include "base/own.h"
 #include "cuda/cuda.h"
 #include "cuda/timers.h"
 #include "profiler/transitions.h"
@@ -141,7 +141,7 @@ __attribute__((cold)) static void hand_over(takt_profiler *profiler, tkt_cycle *
 __attribute__((cold)) static bool deliver(takt_profiler *profiler)
 {
     TKT_UNCANCELLED;
-    TKT_OWN_FLOATS;
+    TKT_OWN_WORK;
     bool was_any = false;
     for (tkt_cycle *cycle; (cycle = profiler->kept) != NULL;) {
         profiler->kept = cycle->next;
@@ -220,7 +220,7 @@ static takt_status begin(takt_profiler *profiler)
 /* Cold: the file is compiled for speed, but this for size. */
 __attribute__((cold)) takt_status takt_profiler_start(takt_profiler *profiler)
 {
-    TKT_OWN_FLOATS;
+    TKT_OWN_WORK;
     TKT_UNCANCELLED;
     uintptr_t before;
     if (!profiler && !(profiler = tkt_environment_profiler()))
@@ -343,7 +343,7 @@ void tkt_profiler_tell_child(void)
 
 __attribute__((cold)) takt_status takt_profiler_stop(takt_profiler *profiler)
 {
-    TKT_OWN_FLOATS;
+    TKT_OWN_WORK;
     TKT_UNCANCELLED;
     uintptr_t before;
     if (!profiler && !(profiler = tkt_environment_profiler()))
@@ -409,7 +409,7 @@ __attribute__((cold)) void tkt_profiler_save_at_exit(takt_profiler *profiler, bo
 __attribute__((cold)) takt_status takt_profiler_create(const takt_profiler_options *options,
                                                        takt_profiler **out)
 {
-    TKT_OWN_FLOATS;
+    TKT_OWN_WORK;
     if (!options || !out)
         return TAKT_BAD_ARGUMENT;
     takt_profiler *profiler = tkt_alloc_zeroed(sizeof *profiler);
@@ -440,7 +440,7 @@ static bool take_to_destroy(takt_profiler *profiler)
 
 __attribute__((cold)) void takt_profiler_destroy(takt_profiler *profiler)
 {
-    TKT_OWN_FLOATS;
+    TKT_OWN_WORK;
     TKT_UNCANCELLED;
     if (!profiler || !take_to_destroy(profiler))
         return;
@@ -457,7 +457,7 @@ __attribute__((cold)) void takt_profiler_destroy(takt_profiler *profiler)
 
 takt_status takt_profiler_step_time(takt_profiler *profiler, double seconds)
 {
-    TKT_OWN_FLOATS;
+    TKT_OWN_WORK;
     if (!profiler && !(profiler = tkt_environment_profiler()))
         return TAKT_OK;
     if (!(seconds > 0 && seconds < INFINITY))

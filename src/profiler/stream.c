@@ -3,6 +3,7 @@
 #include "profiler/stream.h"
 
 #include "base/error.h"
+#include "base/own.h"
 #include "base/text.h"
 #include "record/log.h"
 #include "trace/perfetto.h"
@@ -239,6 +240,7 @@ static bool is_removed(tkt_stream *stream)
 
 static void *run_slices(void *argument)
 {
+    TKT_OWN_WORK;
     tkt_stream *stream = argument;
     uint64_t end_ticks;
     while (tkt_stream_wait(stream, &end_ticks) && !is_broken(stream) && !is_removed(stream))

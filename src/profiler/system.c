@@ -1,7 +1,7 @@
 /* takt_memory_query(), and facts about the library and its clock. */
 #include "base/clock.h"
 #include "base/error.h"
-#include "base/floats.h"
+#include "base/own.h"
 #include "cuda/cuda.h"
 #include "nvtx/nvtx.h"
 #include "record/allocations.h"
@@ -80,7 +80,7 @@ takt_status takt_memory_query_v1(const char *device, takt_memory *out, size_t si
 
 void takt_system_v1(takt_system_info *out, size_t size)
 {
-    TKT_OWN_FLOATS;
+    TKT_OWN_WORK;
     tkt_clock_fit fit = tkt_clock_fit_now();
     takt_system_info info = {.clock = tkt_clock_name(),
                              .clock_resolution_ns = tkt_clock_resolution_ns(&fit),

@@ -2,7 +2,7 @@
 #include <takt/timer.h>
 
 #include "base/error.h"
-#include "base/floats.h"
+#include "base/own.h"
 #include "base/text.h"
 #include "cuda/cuda.h"
 #include "profiler/cycle.h"
@@ -105,7 +105,7 @@ static void observe(struct tkt_timed *state)
 takt_timed_loop takt_timed_begin(takt_timed *result, size_t result_size,
                                  const takt_timed_options *options)
 {
-    TKT_OWN_FLOATS;
+    TKT_OWN_WORK;
     takt_timed_loop opaque = {{0}};
     rounds *loop = (rounds *)&opaque;
     takt_timed_options all = take_options(options);
@@ -475,7 +475,7 @@ static void copy_result(const rounds *loop, takt_timed *result)
 
 void takt_timed_end(takt_timed_loop *opaque)
 {
-    TKT_OWN_FLOATS;
+    TKT_OWN_WORK;
     rounds *loop = (rounds *)opaque;
     struct tkt_timed *state = loop->state;
     takt_timed result = {0};

@@ -2,7 +2,7 @@
 #include <takt/timer.h>
 
 #include "base/error.h"
-#include "base/floats.h"
+#include "base/own.h"
 #include "profiler/cycle.h"
 
 #include <math.h>
@@ -113,7 +113,7 @@ static void print_known(const takt_timed *result)
 
 void takt_timed_print(const takt_timed *result)
 {
-    TKT_OWN_FLOATS;
+    TKT_OWN_WORK;
     takt_timed all;
     if (!result || tkt_options_import(&all, sizeof all, result) != TAKT_OK)
         tkt_log(TAKT_LOG_ERROR, "takt_timed_print() was given a result that no block has filled: "

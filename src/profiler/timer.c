@@ -1,6 +1,6 @@
 /* ScopedTimer, and timings: activities collected over a block. */
 #include "base/error.h"
-#include "base/floats.h"
+#include "base/own.h"
 #include "cuda/cuda.h"
 #include "nvtx/nvtx.h"
 #include "profiler/cycle.h"
@@ -134,10 +134,12 @@ void takt_samples_free(takt_samples *samples)
 
 static void print_activities(const running *timer, const char *indent)
 {
-    if (timer->options.report)
+    if (timer->options.report) {
+        TKT_PROGRAMS_WORK;
         timer->options.report(timer->timing, indent, timer->options.user);
-    else
+    } else {
         takt_timing_print(timer->timing, indent);
+    }
 }
 
 /* Removes the spans of all other threads. */
@@ -177,7 +179,7 @@ static void print(running *timer, uint64_t closed_ticks, double ms)
     char indent[MAX_INDENT + 1];
     uint32_t width = timer->indent < MAX_INDENT ? timer->indent : MAX_INDENT;
     TKT_UNCANCELLED;
-    TKT_OWN_FLOATS;
+    TKT_OWN_WORK;
     memset(indent, ' ', width);
     indent[width] = '\0';
     if (timer->timing)
@@ -231,7 +233,7 @@ struct takt_timing {
 
 takt_status takt_timing_begin(const takt_timing_options *options, takt_timing **out)
 {
-    TKT_OWN_FLOATS;
+    TKT_OWN_WORK;
     if (!out)
         return TAKT_BAD_ARGUMENT;
     takt_timing *timing = tkt_alloc_zeroed(sizeof *timing);
@@ -309,7 +311,7 @@ static takt_status take_activities(takt_timing *timing)
 
 takt_status tkt_timing_end_at(takt_timing *timing, uint64_t ticks)
 {
-    TKT_OWN_FLOATS;
+    TKT_OWN_WORK;
     TKT_UNCANCELLED;
     if (!timing || !timing->window)
         return TAKT_BAD_STATE;
@@ -352,7 +354,7 @@ const takt_activity *takt_timing_at(const takt_timing *timing, size_t index)
 
 void takt_timing_print(const takt_timing *timing, const char *indent)
 {
-    TKT_OWN_FLOATS;
+    TKT_OWN_WORK;
     takt_sink sink = tkt_print_sink();
     uint64_t lost = takt_timing_lost(timing);
     if (timing)

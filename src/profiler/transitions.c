@@ -3,7 +3,7 @@
 #include "profiler/transitions.h"
 
 #include "base/error.h"
-#include "base/floats.h"
+#include "base/own.h"
 #include "cuda/cuda.h"
 #include "profiler/compile.h"
 #include "record/log.h"
@@ -218,7 +218,7 @@ static bool is_over(const takt_profiler *profiler, takt_action action)
 void tkt_profiler_go_to(takt_profiler *profiler, takt_action to, uint64_t now)
 {
     TKT_UNCANCELLED;
-    TKT_OWN_FLOATS;
+    TKT_OWN_WORK;
     uint32_t work = tkt_transition(profiler->action, to);
     if (work & TKT_DO_WARN)
         tkt_log(TAKT_LOG_WARNING, "step %lu: the schedule ends a recording without saving it",

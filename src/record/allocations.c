@@ -5,6 +5,7 @@
 
 #include "base/alloc.h"
 #include "base/clock.h"
+#include "base/own.h"
 #include "record/control.h"
 #include "record/fast.h"
 #include "record/log.h"
@@ -51,7 +52,9 @@ static TKT_APART void record(const void *address, int64_t bytes, uint64_t ticks)
 
 static inline bool is_refused(void)
 {
-    return TAKT_UNLIKELY(takt_thread_hot_v1.busy || tkt_process_is_disabled()) && tkt_log_refuses();
+    uint64_t unusual = takt_thread_hot_v1.busy | (uintptr_t)tkt_own_work_now;
+    return TAKT_UNLIKELY(unusual || tkt_process_is_disabled()) &&
+           (tkt_own_work_now || tkt_log_refuses());
 }
 
 /* With the lock of a table, so there is only one writer. */

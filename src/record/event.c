@@ -1,7 +1,7 @@
 /* Events other than scopes: marks, counters, arguments, declared work, names of threads, flows, and
  * calls into CUDA. */
 #include "base/clock.h"
-#include "base/floats.h"
+#include "base/own.h"
 #include "record/control.h"
 #include "record/fast.h"
 #include "record/log.h"
@@ -234,7 +234,7 @@ static void add_double(double *sum, double value)
 
 static void add_work(tkt_thread_log *log, double flops, double bytes)
 {
-    TKT_OWN_FLOATS;
+    TKT_OWN_WORK;
     add_double(&log->flops, flops);
     add_double(&log->bytes, bytes);
 }

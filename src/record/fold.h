@@ -49,6 +49,7 @@ typedef struct tkt_node {
     uint32_t       first_child;
     uint32_t       next_sibling;
     uint32_t       last_hit; /* the child looked up last */
+    uint32_t       unused[2]; /* a size of 128 bytes is multiplied by with a shift */
 } tkt_node;
 
 /* The most counters of one fold, and the most tasks, by track. The names of further ones become

@@ -2,7 +2,7 @@
  * thread ran of the nodes. */
 #include "record/fold.h"
 
-#include "base/floats.h"
+#include "base/own.h"
 
 #include <math.h>
 

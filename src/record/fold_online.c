@@ -2,7 +2,7 @@
 #include "record/log.h"
 
 #include "base/clock.h"
-#include "base/floats.h"
+#include "base/own.h"
 #include "record/control.h"
 #include "record/site.h"
 #include "record/slot.h"
@@ -367,7 +367,7 @@ static takt_status fold_all(tkt_thread_log *log, const takt_record *cursor,
                             const takt_frame *frames, uint32_t frame_count,
                             const tkt_fold_begin *from, uint64_t until_ticks, bool is_live)
 {
-    TKT_OWN_FLOATS;
+    TKT_OWN_WORK;
     if (!log->fold.items && tkt_fold_init(&log->fold) != TAKT_OK)
         return TAKT_NO_MEMORY;
     log->fold.is_live = is_live;

@@ -3,7 +3,7 @@
 
 #include "base/clock.h"
 #include "base/file.h"
-#include "base/floats.h"
+#include "base/own.h"
 #include "base/thread.h"
 #include "record/control.h"
 #include "record/fold.h"
@@ -417,7 +417,7 @@ tkt_thread_log *tkt_log_first(void)
 
 void tkt_log_work(double *flops, double *bytes)
 {
-    TKT_OWN_FLOATS;
+    TKT_OWN_WORK;
     *flops = *bytes = 0;
     for (tkt_thread_log *log = tkt_log_first(); log; log = tkt_log_next(log)) {
         double value;

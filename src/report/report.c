@@ -2,7 +2,7 @@
  * tables, render. All errors but those of the sink occur before the first byte is written. */
 #include "base/error.h"
 #include "base/file.h"
-#include "base/floats.h"
+#include "base/own.h"
 #include "report/show.h"
 
 #include <stdio.h>
@@ -134,7 +134,7 @@ static takt_status print(const takt_trace *trace, const char *name, bool is_part
 takt_status takt_report(const takt_trace *trace, const char *name,
                         const takt_report_options *options, const takt_sink *sink)
 {
-    TKT_OWN_FLOATS;
+    TKT_OWN_WORK;
     return print(trace, name, false, options, sink);
 }
 

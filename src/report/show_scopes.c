@@ -1,7 +1,7 @@
 /* The scopes report: torch's key averages, with its column names. */
 #include "report/show.h"
 
-#include "base/floats.h"
+#include "base/own.h"
 #include "base/text.h"
 #include "summary/scopes.h"
 

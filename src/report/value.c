@@ -4,7 +4,7 @@
  * formatted from integers here. Texts may have megabytes, so they pass through a small buffer in pieces. */
 #include "report/table.h"
 
-#include "base/floats.h"
+#include "base/own.h"
 #include "base/text.h"
 
 #include <math.h>

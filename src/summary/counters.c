@@ -2,7 +2,7 @@
  * are first sorted by counter, so that each counter's figures need only its own samples. */
 #include "summary/counters.h"
 
-#include "base/floats.h"
+#include "base/own.h"
 
 #include <math.h>
 

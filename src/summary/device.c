@@ -1,7 +1,7 @@
 /* Sums over activities of devices, and the peak performance of devices. */
 #include "summary/device.h"
 
-#include "base/floats.h"
+#include "base/own.h"
 #include "summary/gaps.h"
 #include "summary/scopes.h"
 
@@ -195,7 +195,7 @@ takt_peak tkt_peak_of(const takt_trace *trace, uint32_t device)
 
 takt_peak takt_trace_peak(const takt_trace *trace, const char *device)
 {
-    TKT_OWN_FLOATS;
+    TKT_OWN_WORK;
     uint32_t label = UINT32_MAX; /* no device's label: gives the peak configured for all devices */
     if (strcmp(device, "cpu") == 0)
         label = 0;

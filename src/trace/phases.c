@@ -2,7 +2,7 @@
  * kernel that the block belongs to. */
 #include "trace/phases.h"
 
-#include "base/floats.h"
+#include "base/own.h"
 #include "trace/model.h"
 #include "trace/order.h"
 

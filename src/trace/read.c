@@ -4,7 +4,7 @@
 #include "trace/read.h"
 
 #include "base/error.h"
-#include "base/floats.h"
+#include "base/own.h"
 #include "trace/devices.h"
 
 #include <string.h>
@@ -392,7 +392,7 @@ takt_status tkt_trace_read(const uint8_t *bytes, size_t size, const char *name, 
 
 takt_status takt_trace_open(const char *path, takt_trace **out, takt_error *error)
 {
-    TKT_OWN_FLOATS;
+    TKT_OWN_WORK;
     if (!path || !out)
         return tkt_error_set(error, TAKT_BAD_ARGUMENT, "takt_trace_open: path or out is NULL");
     tkt_input input;

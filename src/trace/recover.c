@@ -2,7 +2,7 @@
  * sealing as the logs of this process. */
 #include "base/error.h"
 #include "base/file.h"
-#include "base/floats.h"
+#include "base/own.h"
 #include "record/control.h"
 #include "trace/devices.h"
 #include "trace/recovery.h"
@@ -406,7 +406,7 @@ takt_status tkt_recover(const uint8_t *bytes, size_t size, const char *name, tak
 
 takt_status takt_trace_recover(const char *path, takt_trace **out, takt_error *error)
 {
-    TKT_OWN_FLOATS;
+    TKT_OWN_WORK;
     char *bytes; /* a copy: another process may cut the file during recovery */
     size_t size;
     if (!path || !out)

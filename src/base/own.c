@@ -1,0 +1,43 @@
+#include "base/own.h"
+
+__thread tkt_own_work *tkt_own_work_now;
+
+void tkt_own_work_begin(tkt_own_work *work)
+{
+    fegetenv(&work->floats);
+    fesetenv(FE_DFL_ENV);
+    work->around = tkt_own_work_now;
+    tkt_own_work_now = work;
+}
+
+void tkt_own_work_end(tkt_own_work *work)
+{
+    tkt_own_work_now = work->around;
+    fesetenv(&work->floats);
+}
+
+/* Whose floating point is the program's. */
+static tkt_own_work *outermost(tkt_own_work *work)
+{
+    while (work->around)
+        work = work->around;
+    return work;
+}
+
+tkt_own_work *tkt_programs_work_begin(void)
+{
+    tkt_own_work *interrupted = tkt_own_work_now;
+    tkt_own_work_now = NULL;
+    if (interrupted)
+        fesetenv(&outermost(interrupted)->floats);
+    return interrupted;
+}
+
+void tkt_programs_work_end(tkt_own_work **interrupted)
+{
+    if (!*interrupted)
+        return;
+    fegetenv(&outermost(*interrupted)->floats); /* with the flags that the program has raised */
+    fesetenv(FE_DFL_ENV);
+    tkt_own_work_now = *interrupted;
+}
