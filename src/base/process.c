@@ -99,10 +99,19 @@ int tkt_run_program(char *const arguments[])
     return status;
 }
 
+/* The terminal that a launcher gives to the ranks of a job is its own: what they print may end up in
+ * a log, side by side. */
+static bool is_of_launcher(void)
+{
+    uint32_t rank, size;
+    tkt_rank(&rank, &size);
+    return size > 1;
+}
+
 uint32_t tkt_terminal_width(int fd)
 {
     struct winsize window;
-    if (ioctl(fd, TIOCGWINSZ, &window) != 0)
+    if (is_of_launcher() || ioctl(fd, TIOCGWINSZ, &window) != 0)
         return 0;
     /* Serial lines and new pseudo-terminals do not know their size. */
     return window.ws_col ? window.ws_col : WIDTH_OF_SILENT_TERMINALS;

@@ -11,6 +11,7 @@
 #include <takt/export.h>
 #include <takt/report.h>
 
+#include <stdio.h>
 #include <string.h>
 
 /* ======== Cycles ======== */
@@ -259,19 +260,79 @@ static void end_reports(tkt_cycle *cycle, const tkt_report_output *out)
     tkt_cycle_note(cycle, status);
 }
 
+/* A report is handed to a stream at once, so that nobody prints in the midst of it; a very long one in
+ * pieces. */
+#define MOST_GATHERED ((size_t)4 << 20)
+
+typedef struct gathering {
+    TKT_ARRAY(char);
+    const takt_sink *to;
+} gathering;
+
+static takt_status hand_on(gathering *all)
+{
+    takt_status status =
+        all->count > 0 ? all->to->write(all->to->user, all->items, all->count) : TAKT_OK;
+    all->count = 0;
+    return status;
+}
+
+static takt_status gather(void *user, const void *data, size_t size)
+{
+    gathering *all = user;
+    takt_status status = all->count + size > MOST_GATHERED ? hand_on(all) : TAKT_OK;
+    if (status != TAKT_OK || size > MOST_GATHERED || !TKT_ARRAY_RESERVE(all, all->count + size))
+        return status == TAKT_OK ? all->to->write(all->to->user, data, size) : status;
+    if (size > 0)
+        memcpy(all->items + all->count, data, size);
+    all->count += size;
+    return TAKT_OK;
+}
+
+/* Tables of all ranks in one log could not be read: of a job, rank 0 prints. */
+static bool is_left_to_rank_0(const takt_profiler_options *options)
+{
+    return options->rank > 0 && options->world_size > 1 && tkt_reports_are_printed(options);
+}
+
+static void tell_rank(const takt_profiler_options *options, bool is_printed, const takt_sink *to)
+{
+    char line[160];
+    int size = snprintf(line, sizeof line, "rank %u of %u%s\n", options->rank, options->world_size,
+                        is_printed ? "; of all: takt report FOLDER, or output.reports: FILE" : "");
+    to->write(to->user, line, (size_t)size);
+}
+
 static void print_reports(tkt_cycle *cycle)
 {
     const takt_profiler_options *options = &cycle->options->given;
     tkt_report_output out;
+    gathering all = {0};
     if (options->report_count == 0)
         return;
+    if (is_left_to_rank_0(options)) {
+        tkt_log(TAKT_LOG_INFO, "rank %u: rank 0 prints reports; output.reports: FILE has each rank's",
+                options->rank);
+        return;
+    }
     takt_status status = tkt_report_place_open(cycle->reports, cycle->options, &out);
     tkt_cycle_note(cycle, status);
     if (status != TAKT_OK)
         return;
-    for (size_t i = 0; i < options->report_count; i++)
-        print_report(cycle, options->reports[i], &out);
-    end_reports(cycle, &out);
+    bool is_printed = tkt_reports_are_printed(options);
+    tkt_report_output to = out;
+    all.to = &out.sink;
+    if (is_printed)
+        to.sink = (takt_sink){gather, &all};
+    if (options->world_size > 1)
+        tell_rank(options, is_printed, &to.sink);
+    for (size_t i = 0; i < options->report_count; i++) {
+        print_report(cycle, options->reports[i], &to);
+        tkt_cycle_note(cycle, hand_on(&all));
+    }
+    end_reports(cycle, &to);
+    tkt_cycle_note(cycle, hand_on(&all));
+    TKT_ARRAY_FREE(&all);
 }
 
 void tkt_cycle_print(tkt_cycle *cycle)

@@ -196,6 +196,8 @@ const char *tkt_report_place_why(const tkt_report_place *place, takt_status stat
 
 /* True if reports go to a file in the run's folder. */
 bool tkt_reports_need_folder(const tkt_saved_options *options);
+/* True if reports go to standard output or standard error. */
+bool tkt_reports_are_printed(const takt_profiler_options *options);
 
 /* Returns the line about the files of a sealed cycle, which the caller frees: "wrote run.0.pftrace
  * (1.20 MiB); open it: takt view run.0.pftrace". NULL if there is no file, or without memory. */

@@ -101,6 +101,11 @@ static bool is_stream(const char *place)
     return strcmp(place, "stdout") == 0 || strcmp(place, "stderr") == 0;
 }
 
+bool tkt_reports_are_printed(const takt_profiler_options *options)
+{
+    return is_stream(options->report_file);
+}
+
 bool tkt_reports_need_folder(const tkt_saved_options *options)
 {
     const char *file = options->given.report_file;
