@@ -131,6 +131,8 @@ typedef struct takt_facts {
     uint32_t    rank;            /* of this process among the processes started together */
     uint32_t    world_size;      /* number of processes started together; 0: unknown, or only one */
     bool        has_capture_range; /* profiled with TAKT_NSIGHT_CAPTURE_RANGE */
+    uint64_t    process_key; /* random, the same in all traces of one process: in containers process_id
+                              * tells them apart no longer; below 2^53; 0: unknown */
 } takt_facts;
 
 /* The lists of a trace. Items are numbered from 0. */

@@ -158,6 +158,8 @@ const char *tkt_environment(const char *name);
 const char *tkt_program_name(void);
 const char *tkt_host_name(void);
 uint32_t tkt_process_id(void);
+/* Random, chosen once; from 1 to 2^53 - 1, which JSON's numbers can hold. */
+uint64_t tkt_process_key(void);
 uint32_t tkt_parent_id(void);
 
 /* This process's number in a parallel job, and the job's size, as the environment has them at the

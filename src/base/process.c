@@ -14,6 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <sys/random.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -50,6 +51,25 @@ const char *tkt_host_name(void)
 {
     pthread_once(&host_once, read_host_name);
     return host_name;
+}
+
+static pthread_once_t key_once = PTHREAD_ONCE_INIT;
+static uint64_t process_key;
+
+static void make_key(void)
+{
+    struct timespec now;
+    if (getrandom(&process_key, sizeof process_key, GRND_NONBLOCK) != sizeof process_key) {
+        clock_gettime(CLOCK_REALTIME, &now);
+        process_key = ((uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec) * 0x9E3779B97F4A7C15u;
+    }
+    process_key = process_key >> 11 | 1;
+}
+
+uint64_t tkt_process_key(void)
+{
+    pthread_once(&key_once, make_key);
+    return process_key;
 }
 
 uint32_t tkt_process_id(void)

@@ -205,6 +205,7 @@ static bool look_for_process(cli_side *side, const takt_facts *facts)
     takt_facts *added = TKT_ARRAY_ADD(&side->recordings);
     if (added)
         *added = (takt_facts){.process_id = facts->process_id,
+                              .process_key = facts->process_key,
                               .cycle = facts->cycle,
                               .realtime_offset_ns = facts->realtime_offset_ns};
     return added != NULL;

@@ -219,6 +219,8 @@ bool cli_is_same_process(const takt_facts *a, const takt_facts *b)
 {
     const int64_t second_ns = 1000000000;
     int64_t apart_ns;
+    if (a->process_key && b->process_key)
+        return a->process_key == b->process_key;
     return a->process_id == b->process_id && a->process_id != 0 &&
            !__builtin_sub_overflow(a->realtime_offset_ns, b->realtime_offset_ns, &apart_ns) &&
            apart_ns < second_ns && apart_ns > -second_ns;

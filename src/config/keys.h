@@ -110,9 +110,9 @@
         "Formats to write when a cycle is saved. Only perfetto and folded can hold a summary.")    \
     KEY(REPORT_FILE, "output.reports",                                                             \
         TEXT("stdout", 1024, accepts_file, "stdout, stderr or a file"), INTO(report_file),         \
-        "Where reports are printed. A file lies in the directory, unless its name begins with "    \
-        "'/'. Its name gets the rank, and -2 and so on if it is taken; later cycles are "          \
-        "appended.")                                                                               \
+        "Where reports are printed; of several ranks only 0 prints. A file lies in the directory, "  \
+        "unless its name begins with '/'. Its name gets the rank, and -2 and so on if it is taken; "   \
+        "later cycles are appended.")                                                              \
     KEY(ANNOUNCE, "output.announce", SWITCH("true"), INTO(announce),                               \
         "Name the file of each cycle, and how to open it, on standard error. Of several ranks "    \
         "only 0 does.")                                                                            \

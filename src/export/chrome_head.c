@@ -96,6 +96,8 @@ static void put_provenance(tkt_chrome *chrome)
     put_count(writer, "process_rank", facts->rank);
     put_count(writer, "processes", facts->world_size);
     put_count(writer, "cycle", facts->cycle);
+    if (facts->process_key)
+        put_count(writer, "process_key", facts->process_key);
     put_count(writer, "first_step", facts->first_step);
     put_count(writer, "steps", facts->step_count);
     put_all_steps(chrome);

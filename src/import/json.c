@@ -288,7 +288,7 @@ static void take_takt(imp_json *json, const imp_value *value)
 {
     imp_object info;
     takt_facts *facts = &json->build.trace->facts;
-    int64_t cycle = 0, part = 1;
+    int64_t cycle = 0, part = 1, key = 0;
     json->is_takt = scan_inside(value, &info);
     if (!json->is_takt)
         return;
@@ -306,6 +306,8 @@ static void take_takt(imp_json *json, const imp_value *value)
     facts->is_partial = imp_is(imp_find(&info, "partial"), "true");
     if (imp_integer(imp_find(&info, "cycle"), &cycle) && cycle > 0 && cycle <= UINT32_MAX)
         facts->cycle = (uint32_t)cycle;
+    if (imp_integer(imp_find(&info, "process_key"), &key) && key > 0)
+        facts->process_key = (uint64_t)key;
     json->is_part |= imp_integer(imp_find(&info, "part"), &part) && part > 1;
     take_losses(json, imp_find(&info, "losses"));
     take_all_steps(json, imp_find(&info, "all_steps"));

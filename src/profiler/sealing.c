@@ -163,6 +163,7 @@ takt_status tkt_window_describe(const tkt_window *window, takt_trace *trace)
     facts->begin_ns = tkt_clock_ns(&window->fit, window->begin_ticks);
     facts->realtime_offset_ns = tkt_clock_realtime_offset_ns();
     facts->process_id = tkt_process_id();
+    facts->process_key = tkt_process_key();
     tkt_rank(&facts->rank, &facts->world_size);
     facts->has_spans = (window->wish.modes & TKT_KEEP) != 0;
     facts->clock_resolution_ns = tkt_clock_resolution_ns(&window->fit);
