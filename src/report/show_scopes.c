@@ -194,7 +194,7 @@ static void fill_cells(tkt_cell *cells, const tkt_scopes *scopes, const tkt_scop
     cells[AVERAGE].u =
         is_activity ? tkt_mean(scope->total_ns, scope->calls) : tkt_scope_mean_ns(scope);
     cells[CALLS].u = scope->calls;
-    cells[PIECES].u = is_activity ? TKT_NO_VALUE : scope->pieces;
+    cells[PIECES].u = scope->pieces ? scope->pieces : TKT_NO_VALUE;
     cells[LEAST].u = is_activity ? TKT_NO_VALUE : scope->min_ns;
     cells[MOST].u = is_activity || scope->min_ns == TKT_NO_VALUE ? TKT_NO_VALUE : scope->max_ns;
     cells[FLOPS].d = scope->flops > 0 ? scope->flops : NAN;

@@ -48,7 +48,7 @@ CREATE VIEW report_scopes AS
 WITH host AS (
     SELECT paths.name, count(*) AS calls, sum(self_ns) AS self_ns,
            sum(CASE WHEN is_recursive THEN 0 ELSE duration_ns END) AS total_ns,
-           sum(begun_before OR unfinished) AS pieces, avg(whole_ns) AS mean_ns,
+           nullif(sum(begun_before OR unfinished), 0) AS pieces, avg(whole_ns) AS mean_ns,
            min(whole_ns) AS min_ns, max(whole_ns) AS max_ns, total(flops) AS flops,
            min(spans.id) AS first
     FROM measured_spans spans JOIN paths ON paths.id = spans.path WHERE NOT is_call GROUP BY paths.name
