@@ -1,9 +1,12 @@
 #include "base/own.h"
 
+#include <errno.h>
+
 __thread tkt_own_work *tkt_own_work_now;
 
 void tkt_own_work_begin(tkt_own_work *work)
 {
+    work->number = errno;
     fegetenv(&work->floats);
     fesetenv(FE_DFL_ENV);
     work->around = tkt_own_work_now;
@@ -14,6 +17,7 @@ void tkt_own_work_end(tkt_own_work *work)
 {
     tkt_own_work_now = work->around;
     fesetenv(&work->floats);
+    errno = work->number;
 }
 
 /* Whose floating point is the program's. */

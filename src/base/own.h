@@ -5,7 +5,7 @@
  * libyaml allocate for Takt. So functions that programs call begin with TKT_OWN_WORK if they compute
  * with doubles or may allocate, and so does folding, which runs in a program's scopes: until the end
  * of the block doubles are what C begins with, memory is not counted as the program's, and afterwards
- * the program's traps, flags and rounding mode are as they were. Other code that runs in a program's
+ * the program's traps, flags, rounding mode and errno are as they were. Other code that runs in a program's
  * scopes handles doubles as bits. */
 #ifndef TKT_BASE_OWN_H
 #define TKT_BASE_OWN_H
@@ -24,7 +24,8 @@ static inline bool tkt_is_finite(double value)
 }
 
 typedef struct tkt_own_work {
-    fenv_t floats; /* of the program */
+    fenv_t floats; /* of the program, as is the next one */
+    int number;    /* errno */
     struct tkt_own_work *around;
 } tkt_own_work;
 

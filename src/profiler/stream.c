@@ -368,6 +368,7 @@ tkt_stream *tkt_stream_start(const tkt_saved_options *options, const tkt_stream_
 
 void tkt_stream_step(tkt_stream *stream, const tkt_step *step, double simulated_seconds)
 {
+    TKT_OWN_WORK;
     tkt_mutex_lock(&stream_lock);
     stream->simulated_seconds = simulated_seconds;
     tkt_step *copy =
