@@ -48,6 +48,7 @@ static takt_status fill_run(tkt_cycle *cycle, takt_trace *trace)
     trace->facts.first_step = cycle->first_step;
     trace->facts.step_count = cycle->step_count;
     trace->losses[TAKT_LOSS_NO_MEMORY] += cycle->steps_lost;
+    trace->losses[TAKT_LOSS_MORE_STEPS] += cycle->steps_beyond;
     return tkt_options_describe(cycle->options, trace);
 }
 

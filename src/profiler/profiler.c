@@ -95,6 +95,7 @@ static void add_step_to_cycle(takt_profiler *profiler, uint64_t now)
     if (kept)
         *kept = step;
     cycle->steps_lost += has_room && !kept;
+    cycle->steps_beyond += !has_room;
 }
 
 static void end_step(takt_profiler *profiler, uint64_t now)
