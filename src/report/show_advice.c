@@ -245,10 +245,10 @@ static void word_host(char out[SENTENCE], const wording *w)
             w->share, w->time);
         break;
     case TKT_ADVICE_SMALL:
-        SAY("%s was called %llu times for %s each%s%s: put the scope around the loop, or give it a "
-            "finer level.",
-            w->name, w->count, w->time, w->others ? ", and recording took about " : "",
-            w->others ? w->other : "");
+        SAY("%s was called %llu times for %s each%s%s: put the scope around the loop, or %s.", w->name,
+            w->count, w->time, w->others ? ", and recording took about " : "",
+            w->others ? w->other : "",
+            w->advice->is_fine ? "lower profiling.level" : "give it a finer level");
         break;
     case TKT_ADVICE_COST:
         SAY("Recording itself took about %s%s, %s of the wall time: record fewer or coarser "

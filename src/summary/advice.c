@@ -93,6 +93,7 @@ static bool small_scopes(tkt_advising *a, tkt_advice *out)
                             .count = found->calls,
                             .time_ns = tkt_scope_mean_ns(found),
                             .other = cost_ns,
+                            .is_fine = a->trace->sites.items[found->site].level > TAKT_LEVEL_NORMAL,
                             .at_stake_ns = found->total_ns > cost_ns ? found->total_ns : cost_ns};
     else if (cost_ns > 0)
         *out = (tkt_advice){.kind = TKT_ADVICE_COST,

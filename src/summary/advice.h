@@ -71,6 +71,7 @@ typedef struct tkt_advice {
     uint64_t        step;     /* the place on the time line: a step's number, */
     uint64_t        begin_ns; /* and an interval; both 0: none */
     uint64_t        end_ns;
+    bool        is_fine; /* the scope has a level beyond normal already */
 } tkt_advice;
 
 #define TKT_MOST_ADVICE (TKT_ADVICE_KINDS + TAKT_LOSS_COUNT)
