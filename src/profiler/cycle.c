@@ -225,10 +225,18 @@ static void share_options(const tkt_cycle *cycle, const tkt_report_output *out,
     how->width_key = "output.width: ";
 }
 
+static void note_report(tkt_cycle *cycle, const char *name, takt_status status)
+{
+    takt_error error;
+    if (status != TAKT_OK)
+        tkt_log(TAKT_LOG_WARNING, "cycle %u: no report '%s': %s", cycle->number, name,
+                tkt_report_place_why(cycle->reports, status, &error));
+    tkt_cycle_note(cycle, status);
+}
+
 static void print_report(tkt_cycle *cycle, const char *text, const tkt_report_output *out)
 {
     char why[TKT_REQUEST_WHY];
-    takt_error error;
     tkt_report_request request;
     if (!tkt_report_request_read(&request, text, why) || !is_printed(cycle, request.name))
         return;
@@ -244,10 +252,7 @@ static void print_report(tkt_cycle *cycle, const char *text, const tkt_report_ou
     }
     if (status == TAKT_OK)
         status = out->sink.write(out->sink.user, "\n", 1);
-    if (status != TAKT_OK)
-        tkt_log(TAKT_LOG_WARNING, "cycle %u: no report '%s': %s", cycle->number, request.name,
-                tkt_report_place_why(cycle->reports, status, &error));
-    tkt_cycle_note(cycle, status);
+    note_report(cycle, request.name, status);
 }
 
 /* Prints the provenance line behind the last report. */
@@ -329,7 +334,7 @@ static void print_reports(tkt_cycle *cycle)
         tell_rank(options, is_printed, &to.sink);
     for (size_t i = 0; i < options->report_count; i++) {
         print_report(cycle, options->reports[i], &to);
-        tkt_cycle_note(cycle, hand_on(&all));
+        note_report(cycle, options->reports[i], hand_on(&all));
     }
     end_reports(cycle, &to);
     tkt_cycle_note(cycle, hand_on(&all));
