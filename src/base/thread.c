@@ -174,9 +174,13 @@ takt_status tkt_thread_start(tkt_thread *thread, const char *name, void *(*run)(
     return TAKT_OK;
 }
 
+/* A joined thread has ended, but the kernel may list it for a moment. */
+static bool has_joined; /* atomic */
+
 void tkt_thread_join(tkt_thread thread)
 {
     pthread_join(thread, NULL);
+    __atomic_store_n(&has_joined, true, __ATOMIC_RELAXED);
 }
 
 void tkt_thread_detach(tkt_thread thread)
@@ -292,10 +296,23 @@ void tkt_around_fork(void (*before)(void), void (*parent)(void), void (*child)(v
     pthread_atfork(before, parent, child);
 }
 
-bool tkt_thread_is_only(void)
+static bool is_one_listed(void)
 {
     struct stat tasks; /* two links are the folder's own, the others are threads */
     return stat("/proc/self/task", &tasks) == 0 && tasks.st_nlink == 3;
+}
+
+#define MOST_LOOKS 20 /* after a join, half of them a millisecond apart */
+
+bool tkt_thread_is_only(void)
+{
+    bool is_only = is_one_listed();
+    bool may_linger = __atomic_exchange_n(&has_joined, false, __ATOMIC_RELAXED);
+    for (int i = 0; may_linger && !is_only && i < MOST_LOOKS; i++) {
+        tkt_thread_pause_ms(i < 10 ? 0 : 1);
+        is_only = is_one_listed();
+    }
+    return is_only;
 }
 
 /* ---- Forked children ------------------------------------------------------------------------- */
