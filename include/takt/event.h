@@ -141,7 +141,8 @@ TAKT_INLINE takt_stream_mark takt_stream_not_opened(void)
     return none;
 }
 #define TAKT_STREAM_OPENED(site, filter, stream)                                                   \
-    (TAKT_WHEN(TAKT_NORMAL_BIT) ? takt_stream_open(site, filter, stream) : takt_stream_not_opened())
+    (TAKT_WHEN(TAKT_NORMAL_BIT | TAKT_SCOPES_BIT) ? takt_stream_open(site, filter, stream)         \
+                                                  : takt_stream_not_opened())
 #else
 #define TAKT_STREAM_OPENED(site, filter, stream) takt_stream_open(site, filter, stream)
 #endif

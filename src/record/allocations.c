@@ -37,7 +37,8 @@ static TKT_APART void record(const void *address, int64_t bytes, uint64_t ticks)
         return;
     takt_record *slot = tkt_log_reserve(log, 3);
     if (slot) {
-        uint32_t depth = tkt_log_depth(log);
+        bool is_hidden = log->thread->top->depth & TAKT_FRAME_HIDES;
+        uint32_t depth = is_hidden ? 0 : tkt_log_depth(log);
         tkt_slot_write(slot, (takt_record){ticks, 0, tkt_slot_tag(TKT_SLOT_MEMORY, depth)});
         tkt_slot_write(slot + 1, (takt_record){(uint64_t)(uintptr_t)address, 0,
                                                tkt_slot_tag(TKT_SLOT_MORE, depth)});

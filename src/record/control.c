@@ -105,6 +105,8 @@ void tkt_record_set(uint32_t modes, uint64_t mask)
         return;
     tkt_record_watch_forks();
     tkt_control *control = &tkt_record_control;
+    if (mask & ~TAKT_WORK_BIT)
+        mask |= TAKT_SCOPES_BIT;
     if (mask && !__atomic_load_n(&takt_switch_hot_v1.mask, __ATOMIC_RELAXED)) {
         __atomic_fetch_add(&control->epoch, 1, __ATOMIC_RELAXED);
         __atomic_store_n(&control->began_ticks, tkt_ticks(), __ATOMIC_RELAXED);

@@ -148,13 +148,19 @@ void takt_counter(const char *name, double value)
 
 /* ---- Arguments and work: they belong to the innermost open scope ----------------------------- */
 
+/* False for events of a scope that is not recorded: see takt_scope_hide_v1(). */
+static inline bool has_owner(const takt_thread_v1 *thread)
+{
+    return takt_has_open() && !(thread->top->depth & TAKT_FRAME_HIDES);
+}
+
 static TKT_APART void argument_slow(takt_site *key, tkt_slot_kind kind, uint64_t bits)
 {
     tkt_thread_log *log = tkt_log_enter();
     if (!log)
         return;
     uint32_t id = tkt_log_site(log, key);
-    if (id && tkt_log_depth(log) > 0)
+    if (id && has_owner(log->thread))
         put(log, kind, bits, id);
     tkt_log_leave(log);
 }
@@ -166,7 +172,7 @@ static inline void put_argument(takt_site *key, tkt_slot_kind kind, uint64_t bit
     if (!tkt_record_has(TKT_ARGUMENTS))
         return;
     takt_record *slot;
-    if (tag != TAKT_SLOW && takt_has_open() && tkt_enter_to_write(thread, 1, &slot)) {
+    if (tag != TAKT_SLOW && has_owner(thread) && tkt_enter_to_write(thread, 1, &slot)) {
         tkt_write_one(thread, slot, kind, bits, tag >> 8);
         takt_leave(thread);
     } else {
@@ -200,7 +206,7 @@ static TKT_APART void text_slow(takt_site *key, const char *value)
     if (!log)
         return;
     uint32_t id = tkt_log_site(log, key);
-    if (id && tkt_log_depth(log) > 0)
+    if (id && has_owner(log->thread))
         put(log, TKT_SLOT_ARG_STRING, tkt_text_of_value(log, value), id);
     tkt_log_leave(log);
 }
@@ -213,7 +219,7 @@ void takt_arg_string_v1(takt_site *site, const char *value)
     if (!tkt_record_has(TKT_ARGUMENTS))
         return;
     takt_record *slot;
-    if (tag != TAKT_SLOW && value && takt_has_open() && tkt_enter_to_write(thread, 1, &slot)) {
+    if (tag != TAKT_SLOW && value && has_owner(thread) && tkt_enter_to_write(thread, 1, &slot)) {
         text = tkt_text_recent(thread->log, value);
         if (text)
             tkt_write_one(thread, slot, TKT_SLOT_ARG_STRING, text, tag >> 8);
@@ -246,7 +252,7 @@ static TKT_APART void work_slow(double flops, double bytes)
         return;
     if (takt_is_on(TAKT_WORK_BIT))
         add_work(log, flops, bytes);
-    if (takt_is_on(TAKT_NORMAL_BIT) && tkt_log_depth(log) > 0)
+    if (takt_is_on(TAKT_NORMAL_BIT) && has_owner(log->thread))
         put_two(log, TKT_SLOT_WORK, tkt_slot_bits(flops), 0, tkt_slot_bits(bytes));
     tkt_log_leave(log);
 }
@@ -257,7 +263,7 @@ void takt_work(double flops, double bytes)
     takt_record *slot;
     if (!takt_is_on(TAKT_NORMAL_BIT | TAKT_WORK_BIT))
         return;
-    if (!takt_is_on(TAKT_WORK_BIT) && takt_has_open() && tkt_enter_to_write(thread, 2, &slot)) {
+    if (!takt_is_on(TAKT_WORK_BIT) && has_owner(thread) && tkt_enter_to_write(thread, 2, &slot)) {
         tkt_write_two(thread, slot, TKT_SLOT_WORK, tkt_slot_bits(flops), 0, tkt_slot_bits(bytes));
         takt_leave(thread);
     } else {
@@ -286,7 +292,8 @@ static void put_flow(tkt_slot_kind kind, uint64_t id)
     tkt_thread_log *log = tkt_log_enter();
     if (!log)
         return;
-    put_two(log, kind, tkt_ticks(), 0, id);
+    if (!(log->thread->top->depth & TAKT_FRAME_HIDES))
+        put_two(log, kind, tkt_ticks(), 0, id);
     tkt_log_leave(log);
 }
 

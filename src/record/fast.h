@@ -56,7 +56,7 @@ static inline bool tkt_push(takt_thread_v1 *thread, uint32_t tag, uint32_t flag)
 
 static inline uint32_t tkt_open_scopes(const takt_thread_v1 *thread)
 {
-    return (uint32_t)(thread->top - ((const tkt_thread_log *)thread->log)->frames);
+    return thread->top->depth & 0xFFu; /* at most TKT_DEEP, as slots have it */
 }
 
 static inline void tkt_write_one(takt_thread_v1 *thread, takt_record *slot, tkt_slot_kind kind,

@@ -24,6 +24,7 @@ static void store_top(tkt_thread_log *log, takt_frame *top)
 static void pop(tkt_thread_log *log, uint32_t depth)
 {
     store_top(log, &log->frames[depth]);
+    log->frames[depth + 1].depth &= ~TAKT_FRAME_HIDES;
     log->unpushed = 0;
     if (depth < log->stray)
         log->stray = 0;
@@ -88,7 +89,7 @@ void tkt_scope_unwind(tkt_thread_log *log, uint32_t depth, uint64_t now, tkt_mis
 
 static bool is_same_site(const takt_frame *a, const takt_frame *b)
 {
-    return (a->tag ^ b->tag) <= 0xFFu; /* only the depth differs */
+    return ((a->tag ^ b->tag) & ~TAKT_FRAME_HIDES) <= 0xFFu; /* only the depth differs */
 }
 
 /* True if the phase may be the same as one of the two outermost frames. False most times. */
@@ -177,7 +178,9 @@ takt_open takt_scope_begin_v1(takt_site *site)
     if (!log)
         return takt_not_opened();
     uint32_t id = tkt_log_site(log, site);
-    return open_and_leave(log, id && is_on(site) ? id : 0, TKT_CALLER);
+    bool is_hidden = id && !is_on(site); /* its bits were not known until now */
+    takt_open open = open_and_leave(log, is_hidden ? 0 : id, TKT_CALLER);
+    return is_hidden ? takt_scope_hide_v1() : open;
 }
 
 /* Functions that end a scope read the clock after they have entered the log. Otherwise a signal
@@ -258,9 +261,59 @@ void takt_scope_end_inside_v1(takt_frame *frame, uint64_t start)
     takt_scope_end_v1(frame, start);
 }
 
+/* ---- Scopes that are not recorded ------------------------------------------------------------- */
+
+/* While anything is recorded, a scope that is not, for its level or category, says so at the place of
+ * the frame that it does not have: what the program says of it is not said of the scope around it, and
+ * its phases end with it. A scope inside another such one has nothing to say. */
+takt_open takt_scope_hide_v1(void)
+{
+    takt_thread_v1 *thread = &takt_thread_hot_v1;
+    tkt_thread_log *log = thread->log;
+    takt_frame *frame = thread->top;
+    if (!log || (thread->busy & TKT_BUSY_INSIDE) || tkt_log_depth(log) == TKT_MAX_DEPTH ||
+        (frame->depth & TAKT_FRAME_HIDES))
+        return takt_not_opened();
+    frame->depth |= TAKT_FRAME_HIDES;
+    if (frame > log->frames && tkt_frame_is_phase(frame - 1))
+        frame[-1].depth |= TAKT_SLOW; /* the next phase is inside this one */
+    return (takt_open){NULL, (uint64_t)(uintptr_t)frame};
+}
+
+/* Ends the phases of the scope. */
+static void end_inside(takt_frame *frame)
+{
+    tkt_thread_log *log = tkt_log_enter_for_end();
+    if (!log)
+        return;
+    tkt_scope_unwind(log, (uint32_t)(frame - log->frames), tkt_ticks(), TKT_CLOSED_BY_ANOTHER);
+    tkt_log_leave(log);
+}
+
+void takt_scope_unhide_v1(uint64_t address)
+{
+    takt_thread_v1 *thread = &takt_thread_hot_v1;
+    const tkt_thread_log *log = thread->log;
+    takt_frame *frame = (takt_frame *)(uintptr_t)address;
+    if (!log || frame < log->frames || frame >= log->frames + TKT_MAX_DEPTH)
+        return; /* another thread's */
+    if (frame < thread->top)
+        end_inside(frame);
+    frame->depth &= ~TAKT_FRAME_HIDES;
+    if (frame > log->frames && frame <= log->frames + TKT_DEEP)
+        frame[-1].depth &= ~TAKT_SLOW;
+}
+
+static takt_open hidden_or_none(void)
+{
+    return takt_is_on(TAKT_SCOPES_BIT) ? takt_scope_hide_v1() : takt_not_opened();
+}
+
 takt_open tkt_scope_open_named(const char *name, const void *caller)
 {
-    tkt_thread_log *log = takt_is_on(TAKT_NORMAL_BIT) ? tkt_log_enter() : NULL;
+    if (!takt_is_on(TAKT_NORMAL_BIT))
+        return hidden_or_none();
+    tkt_thread_log *log = tkt_log_enter();
     if (!log)
         return takt_not_opened();
     return open_and_leave(log, tkt_name_site(log, name, TAKT_SITE_SCOPE), caller);
@@ -283,7 +336,8 @@ static TKT_APART void phase_slow(takt_site *site, const void *caller)
         return;
     uint32_t id = tkt_log_site(log, site);
     uint32_t depth = tkt_log_depth(log);
-    if (id && depth > 0 && tkt_frame_is_phase(&log->frames[depth - 1])) {
+    bool is_first = log->frames[depth].depth & TAKT_FRAME_HIDES; /* of a scope that is not recorded */
+    if (id && depth > 0 && !is_first && tkt_frame_is_phase(&log->frames[depth - 1])) {
         log->stray = depth == log->stray ? 0 : log->stray;
         uint32_t stack = tkt_stack_here(log, caller);
         uint64_t now = tkt_ticks();

@@ -16,7 +16,7 @@
 #include <string.h>
 
 #define TKT_SLOT_FIRST 0xFFFF00u
-#define TKT_SITE_MAX   0x3FFFFFu /* leaves two bits of a tag for flags; at most one is set */
+#define TKT_SITE_MAX   0x1FFFFFu /* leaves three bits of a tag for flags */
 #define TKT_DEEP       255u
 
 /* A flag in the tag of a frame and of its record, like TAKT_FRAME_PHASE: TAKT_BEGIN or takt_begin()

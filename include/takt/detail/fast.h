@@ -90,8 +90,11 @@ TAKT_INLINE uint32_t takt_tag(const takt_site *site, const takt_frame *frame, ui
 TAKT_INLINE takt_open takt_scope_open(takt_site *site, uint64_t bits)
 {
     takt_open open = {NULL, 0};
-    if (!takt_is_on(bits))
+    uint64_t mask = __atomic_load_n(&takt_switch_hot_v1.mask, __ATOMIC_RELAXED);
+    if (!(mask & (bits | TAKT_SCOPES_BIT)))
         return open;
+    if (TAKT_UNLIKELY(!(mask & bits)))
+        return takt_scope_hide_v1(); /* its arguments are not those of the scope around it */
     takt_thread_v1 *thread = &takt_thread_hot_v1;
     uint64_t busy = thread->busy;
     takt_enter(thread);
@@ -121,8 +124,11 @@ TAKT_INLINE takt_open takt_scope_open_in(takt_site *site)
 TAKT_INLINE void takt_scope_close(takt_open open)
 {
     takt_frame *frame = open.frame;
-    if (!frame)
+    if (!frame) {
+        if (TAKT_UNLIKELY(open.start != 0))
+            takt_scope_unhide_v1(open.start);
         return;
+    }
     takt_thread_v1 *thread = &takt_thread_hot_v1;
     if (TAKT_LIKELY(thread->top == frame + 1 && frame->start == open.start)) {
         uint32_t tag = frame->tag;

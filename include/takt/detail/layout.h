@@ -68,10 +68,12 @@ typedef struct takt_record {
 typedef struct takt_frame {
     uint64_t start; /* ticks */
     uint32_t tag;   /* call site id << 8 | depth, saturating at 255; TAKT_FRAME_PHASE for a phase */
-    uint32_t depth; /* index of the frame up to 254, then TAKT_SLOW | 255; constant */
+    uint32_t depth; /* index of the frame up to 254, then TAKT_SLOW | 255; and TAKT_FRAME_HIDES */
 } takt_frame;
 
 #define TAKT_FRAME_PHASE 0x40000000u
+#define TAKT_FRAME_HIDES 0x20000000u /* in `depth` of the next free frame: a scope that is not recorded
+                                      * is open, to which events belong; tags may have it, too */
 #define TAKT_NO_SCOPE    TAKT_FRAME_PHASE /* tag of the guard below the first frame */
 
 /* The current frame of a TAKT_FRAME. */
@@ -82,7 +84,8 @@ typedef struct TAKT_HIDDEN_TYPE takt_frame_begin {
 /* State that a block keeps of its scope. */
 typedef struct takt_open {
     takt_frame *frame; /* NULL: not recorded */
-    uint64_t    start; /* ticks; distinguishes the frame from a later one in the same place */
+    uint64_t    start; /* ticks; distinguishes the frame from a later one in the same place. Without a
+                        * frame: address of the one that has TAKT_FRAME_HIDES, or 0 */
 } takt_open;
 
 /* A thread's hot state, in one cache line. Only its thread writes it; sealing reads it. */
@@ -98,8 +101,9 @@ typedef struct takt_thread_v1 {
 
 typedef struct takt_switch_v1 {
     uint64_t mask; /* the recorded kinds, one bit each: bit category * 4 + level - 1, and
-                    * TAKT_WORK_BIT; 0: nothing records */
+                    * TAKT_WORK_BIT; TAKT_SCOPES_BIT with any of the first; 0: nothing records */
 } takt_switch_v1;
+#define TAKT_SCOPES_BIT (UINT64_C(1) << 62)
 
 TAKT_ASSERT(sizeof(takt_record) == 16, "the record is an ABI");
 TAKT_ASSERT(sizeof(takt_frame) == 16, "the frame is an ABI");
@@ -115,6 +119,8 @@ extern TAKT_DATA takt_switch_v1 takt_switch_hot_v1;
 #define TAKT_COLD __attribute__((__cold__))
 #endif
 TAKT_API TAKT_COLD takt_open takt_scope_begin_v1(takt_site *site);
+TAKT_API TAKT_COLD takt_open takt_scope_hide_v1(void); /* of a scope that is not recorded */
+TAKT_API TAKT_COLD void takt_scope_unhide_v1(uint64_t frame);
 TAKT_API void takt_scope_end_v1(takt_frame *frame, uint64_t start); /* also of each phase */
 TAKT_API TAKT_COLD void takt_scope_end_inside_v1(takt_frame *frame,
                                                  uint64_t start); /* after takt_enter() */

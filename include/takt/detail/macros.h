@@ -92,7 +92,8 @@ struct takt_no_guard {
 #define TAKT_IS_RUNNING(frame) (__atomic_load_n(&(frame).ns, __ATOMIC_RELAXED) != 0)
 #if defined(__NVCC__) || defined(__EDG__) /* a site stores its names there: see site.h */
 #define TAKT_ANY                ~UINT64_C(0)
-#define TAKT_OPENED(site, bits) (TAKT_WHEN(bits) ? takt_scope_open(site, bits) : takt_not_opened())
+#define TAKT_OPENED(site, bits)                                                                    \
+    (TAKT_WHEN((bits) | TAKT_SCOPES_BIT) ? takt_scope_open(site, bits) : takt_not_opened())
 #define TAKT_OPENED_IN(site)    (TAKT_WHEN(TAKT_ANY) ? takt_scope_open_in(site) : takt_not_opened())
 #define TAKT_PHASED(site)                                                                          \
     (TAKT_WHEN(TAKT_NORMAL_BIT) ? takt_phase_next(site, TAKT_NORMAL_BIT) : (void)0)
