@@ -2,11 +2,11 @@
  *
  * A program may trap floating-point exceptions and round as it likes, and hands over values of any
  * kind: NaN, 1e308. And its malloc() may be one that reports to Takt, while the C library, zlib and
- * libyaml allocate for Takt. So functions that programs call begin with TKT_OWN_WORK if they compute
- * with doubles or may allocate, and so does folding, which runs in a program's scopes: until the end
- * of the block doubles are what C begins with, memory is not counted as the program's, and afterwards
- * the program's traps, flags, rounding mode and errno are as they were. Other code that runs in a program's
- * scopes handles doubles as bits. */
+ * libyaml allocate for Takt. So functions that programs call begin with TKT_OWN_WORK if they
+ * compute with doubles or may allocate, and so does folding, which runs in a program's scopes:
+ * until the end of the block doubles are what C begins with, memory is not counted as the
+ * program's, and afterwards the program's traps, flags, rounding mode and errno are as they were.
+ * Other code that runs in a program's scopes handles doubles as bits. */
 #ifndef TKT_BASE_OWN_H
 #define TKT_BASE_OWN_H
 
@@ -39,8 +39,8 @@ extern __thread tkt_own_work *tkt_own_work_now;
 void tkt_own_work_begin(tkt_own_work *work);
 void tkt_own_work_end(tkt_own_work *work);
 
-/* Around calls of the program's functions, such as on_trace and sinks, until the end of the block. If
- * such a function throws or jumps out, the thread is the program's, as it should be. */
+/* Around calls of the program's functions, such as on_trace and sinks, until the end of the block.
+ * If such a function throws or jumps out, the thread is the program's, as it should be. */
 #define TKT_PROGRAMS_WORK                                                                          \
     __attribute__((cleanup(tkt_programs_work_end), unused)) tkt_own_work *interrupted =            \
         tkt_programs_work_begin()

@@ -61,7 +61,8 @@ static void make_key(void)
     struct timespec now;
     if (getrandom(&process_key, sizeof process_key, GRND_NONBLOCK) != sizeof process_key) {
         clock_gettime(CLOCK_REALTIME, &now);
-        process_key = ((uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec) * 0x9E3779B97F4A7C15u;
+        process_key =
+            ((uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec) * 0x9E3779B97F4A7C15u;
     }
     process_key = process_key >> 11 | 1;
 }
@@ -119,8 +120,8 @@ int tkt_run_program(char *const arguments[])
     return status;
 }
 
-/* The terminal that a launcher gives to the ranks of a job is its own: what they print may end up in
- * a log, side by side. */
+/* The terminal that a launcher gives to the ranks of a job is its own: what they print may end up
+ * in a log, side by side. */
 static bool is_of_launcher(void)
 {
     uint32_t rank, size;

@@ -216,11 +216,6 @@ static bool close_until(walk *w, uint32_t parent)
     return true;
 }
 
-static bool is_whole(const tkt_span *span)
-{
-    return !(tkt_span_flags(span) & (TAKT_SPAN_BEGUN_BEFORE | TAKT_SPAN_UNFINISHED));
-}
-
 /* `above` is the row of the enclosing span. */
 static bool count_span(walk *w, const tkt_span *span, uint32_t row, uint32_t above)
 {
@@ -232,7 +227,7 @@ static bool count_span(walk *w, const tkt_span *span, uint32_t row, uint32_t abo
     part->total_ns += w->open[row]++ == 0 ? (double)ns : 0;
     if (above != CLI_NO_ROW)
         part_of(w, above)->self_ns -= (double)ns;
-    return !is_whole(span) || cli_samples_add(&part->samples, ns);
+    return tkt_span_is_piece(span) || cli_samples_add(&part->samples, ns);
 }
 
 static const char *name_of(const walk *w, const tkt_span *span)
@@ -258,7 +253,7 @@ static bool add_span(walk *w, const tkt_span *span, uint32_t number)
     }
     if (!reserve(w) || (!is_counted_in && !count_span(w, span, row, above)))
         return false;
-    w->stack[w->depth++] = (open_span){number, row, is_counted_in, is_whole(span),
+    w->stack[w->depth++] = (open_span){number, row, is_counted_in, !tkt_span_is_piece(span),
                                        cli_launched_ns(&w->launched, w->track, number)};
     return true;
 }
@@ -273,7 +268,7 @@ static bool walk_track(walk *w, size_t number)
         if (track->kind == TAKT_TRACK_THREAD
                 ? !add_span(w, span, i)
                 : !add_alone(w, CLI_ROW_TASK, name_of(w, span), span->end_ns - span->begin_ns,
-                             is_whole(span)))
+                             !tkt_span_is_piece(span)))
             return false;
     }
     return close_until(w, TKT_NO_SPAN);

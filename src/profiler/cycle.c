@@ -5,6 +5,7 @@
 #include "base/file.h"
 #include "base/own.h"
 #include "base/thread.h"
+#include "base/writer.h"
 #include "report/request.h"
 #include "report/show.h"
 
@@ -241,8 +242,7 @@ static void print_report(tkt_cycle *cycle, const char *text, const tkt_report_ou
     if (!tkt_report_request_read(&request, text, why) || !is_printed(cycle, request.name))
         return;
     share_options(cycle, out, &request.options);
-    takt_status status =
-        tkt_report_part(cycle->trace, request.name, &request.options, &out->sink);
+    takt_status status = tkt_report_part(cycle->trace, request.name, &request.options, &out->sink);
     if (status == TAKT_BAD_ARGUMENT) {
         tkt_log(TAKT_LOG_WARNING, "cycle %u: the report '%s' has no column '%s' to sort by",
                 cycle->number, request.name, request.sort);
@@ -266,33 +266,28 @@ static void end_reports(tkt_cycle *cycle, const tkt_report_output *out)
     tkt_cycle_note(cycle, status);
 }
 
-/* A report is handed to a stream at once, so that nobody prints in the midst of it; a very long one in
- * pieces. */
+/* A report is handed to a stream at once, so that nobody prints in the midst of it; a very long one
+ * in pieces. */
 #define MOST_GATHERED ((size_t)4 << 20)
 
-typedef struct gathering {
-    TKT_ARRAY(char);
-    const takt_sink *to;
-} gathering;
-
-static takt_status hand_on(gathering *all)
+/* A report that failed does not stop the next one. */
+static takt_status take_status(tkt_writer *writer)
 {
-    takt_status status =
-        all->count > 0 ? all->to->write(all->to->user, all->items, all->count) : TAKT_OK;
-    all->count = 0;
+    takt_status status = writer->status;
+    writer->status = TAKT_OK;
     return status;
 }
 
 static takt_status gather(void *user, const void *data, size_t size)
 {
-    gathering *all = user;
-    takt_status status = all->count + size > MOST_GATHERED ? hand_on(all) : TAKT_OK;
-    if (status != TAKT_OK || size > MOST_GATHERED || !TKT_ARRAY_RESERVE(all, all->count + size))
-        return status == TAKT_OK ? all->to->write(all->to->user, data, size) : status;
-    if (size > 0)
-        memcpy(all->items + all->count, data, size);
-    all->count += size;
-    return TAKT_OK;
+    tkt_writer_put(user, data, size);
+    return take_status(user);
+}
+
+static takt_status hand_on(tkt_writer *gathered)
+{
+    tkt_writer_flush(gathered);
+    return take_status(gathered);
 }
 
 /* Tables of all ranks in one log could not be read: of a job, rank 0 prints. */
@@ -313,11 +308,12 @@ static void print_reports(tkt_cycle *cycle)
 {
     const takt_profiler_options *options = &cycle->options->given;
     tkt_report_output out;
-    gathering all = {0};
+    tkt_writer gathered = {0};
     if (options->report_count == 0)
         return;
     if (is_left_to_rank_0(options)) {
-        tkt_log(TAKT_LOG_INFO, "rank %u: rank 0 prints reports; output.reports: FILE has each rank's",
+        tkt_log(TAKT_LOG_INFO,
+                "rank %u: rank 0 prints reports; output.reports: FILE has each rank's",
                 options->rank);
         return;
     }
@@ -327,18 +323,18 @@ static void print_reports(tkt_cycle *cycle)
         return;
     bool is_printed = tkt_reports_are_printed(options);
     tkt_report_output to = out;
-    all.to = &out.sink;
-    if (is_printed)
-        to.sink = (takt_sink){gather, &all};
+    if (is_printed && tkt_writer_init(&gathered, out.sink, MOST_GATHERED) == TAKT_OK)
+        to.sink = (takt_sink){gather, &gathered};
+    take_status(&gathered); /* without memory, reports go to the stream as they come */
     if (options->world_size > 1)
         tell_rank(options, is_printed, &to.sink);
     for (size_t i = 0; i < options->report_count; i++) {
         print_report(cycle, options->reports[i], &to);
-        note_report(cycle, options->reports[i], hand_on(&all));
+        note_report(cycle, options->reports[i], hand_on(&gathered));
     }
     end_reports(cycle, &to);
-    tkt_cycle_note(cycle, hand_on(&all));
-    TKT_ARRAY_FREE(&all);
+    tkt_cycle_note(cycle, hand_on(&gathered));
+    tkt_writer_fini(&gathered);
 }
 
 void tkt_cycle_print(tkt_cycle *cycle)

@@ -8,8 +8,8 @@
 #include "profiler/transitions.h"
 #include "record/mapping.h"
 #include "record/scope.h"
+#include "record/slot.h"
 
-#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -458,10 +458,9 @@ __attribute__((cold)) void takt_profiler_destroy(takt_profiler *profiler)
 
 takt_status takt_profiler_step_time(takt_profiler *profiler, double seconds)
 {
-    TKT_OWN_WORK;
     if (!profiler && !(profiler = tkt_environment_profiler()))
         return TAKT_OK;
-    if (!(seconds > 0 && seconds < INFINITY))
+    if (!tkt_is_finite(seconds) || (int64_t)tkt_slot_bits(seconds) <= 0) /* compares no NaN */
         return TAKT_BAD_ARGUMENT;
     profiler->all_steps.simulated_seconds = seconds;
     return TAKT_OK;

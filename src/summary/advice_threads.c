@@ -2,9 +2,9 @@
  *
  * A scope that several threads opened about as often is work that they share. Its outermost spans
  * are the parallel time; what a thread does while none of them runs, and no other thread is in a
- * scope, is serial. Waits are no work. Beside a device that does the work, serial time of the host is
- * usual: rules for devices say if it matters. Only scopes are known: a thread may work outside of
- * them, so serial time is what it is "in scopes". */
+ * scope, is serial. Waits are no work. Beside a device that does the work, serial time of the host
+ * is usual: rules for devices say if it matters. Only scopes are known: a thread may work outside
+ * of them, so serial time is what it is "in scopes". */
 #include "summary/advice.h"
 #include "summary/owners.h"
 #include "summary/threads.h"
@@ -139,8 +139,7 @@ static bool add_stretch(serial *s, uint64_t begin_ns, uint64_t end_ns)
     return added || end_ns <= begin_ns;
 }
 
-/* Finds the next time that a thread works: in an outermost scope, and in no wait in it. Times follow
- * each other. False at the end. */
+/* Where the walk over a thread's work is. */
 typedef struct working {
     const tkt_track *track;
     size_t next;      /* span */
@@ -148,6 +147,8 @@ typedef struct working {
     uint64_t until_ns;
 } working;
 
+/* Finds the next time that the thread works: in an outermost scope, and in no wait in it. Times
+ * follow each other. False at the end. */
 static bool next_work(const serial *s, working *w, uint64_t *begin_ns, uint64_t *end_ns)
 {
     const tkt_spans *spans = &w->track->spans;
@@ -205,8 +206,8 @@ static bool push_work(const serial *s, working_list *threads, tkt_heap *heap, ui
            tkt_heap_add(heap, begin_ns, thread);
 }
 
-/* Leaves of the stretches those times in which one thread works. Of each time that begins, what lies
- * before the latest end of the others is shared with one of them. */
+/* Leaves of the stretches those times in which one thread works. Of each time that begins, what
+ * lies before the latest end of the others is shared with one of them. */
 static bool keep_single(serial *s)
 {
     working_list threads = {0};
@@ -230,7 +231,8 @@ static bool keep_single(serial *s)
         until_ns = end_ns > until_ns ? end_ns : until_ns;
         has_memory = has_memory && push_work(s, &threads, &heap, ends, item.value);
     }
-    has_memory = has_memory && cut_stretches(&s->stretches.spans, &kept, &at, UINT64_MAX, UINT64_MAX);
+    has_memory =
+        has_memory && cut_stretches(&s->stretches.spans, &kept, &at, UINT64_MAX, UINT64_MAX);
     TKT_ARRAY_FREE(&s->stretches.spans);
     s->stretches.spans = kept;
     TKT_ARRAY_FREE(&threads);

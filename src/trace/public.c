@@ -1,6 +1,5 @@
 /* Read-only access to a trace for programs, as takt/trace.h declares it. */
 #include "base/error.h"
-#include "base/own.h"
 #include "trace/model.h"
 
 #include <stdio.h>
@@ -133,7 +132,6 @@ static void fill_shape(const takt_trace *trace, const tkt_activity *from, takt_a
 takt_status takt_trace_activity_v1(const takt_trace *trace, size_t index, takt_activity *out,
                                    size_t size)
 {
-    TKT_OWN_WORK;
     if (index >= trace->activities.count)
         return TAKT_BAD_ARGUMENT;
     const tkt_activity *from = &trace->activities.items[index];
