@@ -113,7 +113,8 @@ typedef struct takt_facts {
     uint64_t    activity_count; /* both 0 without spans: see takt_trace_sum() */
     double      clock_resolution_ns;
     double      clock_uncertainty_ns; /* residual of the fit against CLOCK_MONOTONIC */
-    double      cost_ns;              /* estimate of Takt's own time during the recording */
+    double      cost_ns;              /* Takt's own time in the recording: what the same events
+                                       * cost in a loop of nothing else. See docs/overhead.md */
     uint64_t    begun_before;         /* spans that were open when recording began */
     uint64_t    unfinished;           /* spans that were open when it ended */
     double      device_uncertainty_ns; /* of device times relative to host times; 0 without a

@@ -181,8 +181,7 @@ static void print_devices(const takt_trace *trace, const takt_facts *facts)
 static void print_clock(const takt_trace *trace)
 {
     const takt_facts *facts = &trace->facts;
-    char resolution[NUMBER], uncertainty[NUMBER], cost[NUMBER];
-    double length_ns = (double)(facts->end_ns - facts->begin_ns);
+    char resolution[NUMBER], uncertainty[NUMBER], cost[TKT_COST_SIZE];
 
     print_key("clock");
     printf("resolution %s, uncertainty %s\n",
@@ -199,16 +198,7 @@ static void print_clock(const takt_trace *trace)
         putchar('\n');
     }
     print_key("cost");
-    if (isnan(tkt_cost_ns(trace))) {
-        puts("unknown");
-        return;
-    }
-    printf("%s%s in the recording%s, as Takt estimates it",
-           tkt_is_broken_off(facts) ? "at least " : "",
-           cli_time_text(cost, sizeof cost, facts->cost_ns), tkt_over_threads(trace));
-    if (length_ns > 0)
-        printf(" (%.2f %% of its length)", 100.0 * facts->cost_ns / length_ns);
-    putchar('\n');
+    printf("%s%s\n", tkt_cost_text(cost, trace), tkt_over_threads(trace));
 }
 
 static void print_open_scopes(const takt_facts *facts)

@@ -2,7 +2,7 @@
 #include "cli/cli.h"
 #include "cli/info_lists.h"
 #include "report/show.h"
-#include "trace/model.h"
+#include "trace/cost.h"
 
 #include <inttypes.h>
 
@@ -143,7 +143,9 @@ void cli_info_json(const char *path, const takt_trace *trace)
     put_real("device_uncertainty_ns", facts->device_uncertainty_ns);
     put_truth("device_uncertainty_is_least", facts->device_uncertainty_is_least);
     put_real("device_shift_ns", facts->device_shift_ns);
-    put_real("cost_ns", tkt_cost_ns(trace));
+    const tkt_cost cost = tkt_trace_cost(trace);
+    put_real("cost_ns", cost.estimate_ns);
+    put_real("cost_most_ns", cost.most_ns);
     put_known("begun_before", tkt_trace_knows_cuts(trace), facts->begun_before);
     put_known("unfinished", tkt_trace_knows_cuts(trace), facts->unfinished);
     put_losses(trace);

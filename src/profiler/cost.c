@@ -81,7 +81,7 @@ static double measure(double *known, void (*run)(void), const tkt_clock_fit *fit
 
 /* Events counted by track. */
 typedef struct counts {
-    double spans, phases, moments, stacks, arguments, texts, calls, tasks;
+    double spans, phases, moments, stacks, arguments, texts, calls, tasks, memory;
 } counts;
 
 static void count_track(counts *c, const tkt_track *track)
@@ -113,6 +113,7 @@ static void count_fold(counts *c, const takt_trace *trace)
         c->moments += (double)trace->fold.counters.items[i].samples;
     for (size_t i = 0; i < trace->fold.tasks.count; i++)
         c->tasks += (double)trace->fold.tasks.items[i].stats.count;
+    c->memory = (double)(trace->memory.window_allocations + trace->memory.window_frees);
 }
 
 double tkt_cost_of(const takt_trace *trace, const tkt_clock_fit *fit)
@@ -120,16 +121,16 @@ double tkt_cost_of(const takt_trace *trace, const tkt_clock_fit *fit)
     static prices known;
     counts c = {.calls = (double)trace->calls.count,
                 .moments =
-                    (double)(trace->marks.count + trace->counters.count + trace->flows.count)};
+                    (double)(trace->marks.count + trace->counters.count + trace->flows.count),
+                .memory = (double)trace->memory_events.count};
     for (size_t t = 0; t < trace->tracks.count; t++)
         count_track(&c, &trace->tracks.items[t]);
     if (!trace->facts.has_spans)
         count_fold(&c, trace);
-    double memory = (double)trace->memory_events.count;
     double clock = measure(&known.clock, read_clock, fit);
     double shelf = c.tasks > 0 ? measure(&known.shelf, use_shelf, fit) : 0;
-    double readings = 2 * c.spans - c.phases + c.moments + 2 * c.stacks + memory + 2 * c.tasks;
-    double rest = CALL * c.calls + MEMORY * memory + ARGUMENT * c.arguments + TEXT * c.texts;
+    double readings = 2 * c.spans - c.phases + c.moments + 2 * c.stacks + c.memory + 2 * c.tasks;
+    double rest = CALL * c.calls + MEMORY * c.memory + ARGUMENT * c.arguments + TEXT * c.texts;
     return clock * (READING * readings + rest) + SHELVES * shelf * c.tasks +
            (double)trace->fold.cost_ns;
 }

@@ -8,9 +8,11 @@
 #include "base/thread.h"
 #include "cuda/timers.h"
 #include "profiler/session.h"
+#include "trace/cost.h"
 #include "trace/order.h"
 #include "trace/seal.h"
 
+#include <math.h>
 #include <stdatomic.h>
 #include <stdio.h>
 
@@ -74,7 +76,6 @@ static void fill_facts(const tkt_window *window, takt_trace *trace)
     facts->clock_uncertainty_ns = window->fit.uncertainty_ns > window->residual_ns
                                       ? window->fit.uncertainty_ns
                                       : window->residual_ns;
-    facts->cost_ns = tkt_cost_of(trace, &window->fit);
     for (int i = 0; i < TAKT_LOSS_COUNT; i++)
         trace->losses[i] += window->losses.counts[i];
     trace->losses[TAKT_LOSS_OVERWRITTEN] += window->losses.overwritten_read;
@@ -337,6 +338,7 @@ takt_status tkt_window_seal(tkt_window *window, takt_trace **out)
     fill_facts(window, trace);
     if (status == TAKT_OK)
         status = fill_memory(window, trace);
+    trace->facts.cost_ns = fmin(tkt_cost_of(trace, &window->fit), tkt_cost_limit(trace));
     const tkt_join join = join_from(window, window->begin_ticks);
     if (status == TAKT_OK)
         status = tkt_devices_fill(&window->devices, &join, &end, trace);

@@ -5,6 +5,7 @@
 #include "base/file.h"
 #include "base/text.h"
 #include "report/table.h"
+#include "trace/cost.h"
 #include "trace/model.h"
 
 #include <math.h>
@@ -76,11 +77,6 @@ static void add_device_clock(line *l, const takt_facts *facts)
     add_part(l, part);
 }
 
-static bool is_unknown(const takt_facts *facts)
-{
-    return facts->ending != TAKT_ENDING_WHOLE && facts->known_until_ns == 0;
-}
-
 /* Counts of a killed program end at its last saved state, so they are lower bounds. */
 static const char *least(const takt_facts *facts)
 {
@@ -90,7 +86,7 @@ static const char *least(const takt_facts *facts)
 static void add_losses(line *l, const takt_trace *trace)
 {
     const takt_facts *facts = &trace->facts;
-    if (is_unknown(facts))
+    if (tkt_is_unknown(facts))
         add_part(l, "losses unknown");
     for (int i = 0; i < TAKT_LOSS_COUNT; i++) {
         if (trace->losses[i] == 0)
@@ -100,12 +96,6 @@ static void add_losses(line *l, const takt_trace *trace)
                  i == TAKT_LOSS_CUT ? "" : least(facts), (unsigned long long)trace->losses[i]);
         add_part(l, part);
     }
-}
-
-double tkt_cost_ns(const takt_trace *trace)
-{
-    bool is_known = !is_unknown(&trace->facts) && !trace->is_recovered;
-    return is_known ? trace->facts.cost_ns : NAN;
 }
 
 bool tkt_is_recovered(const takt_trace *trace)
@@ -118,25 +108,29 @@ const char *tkt_over_threads(const takt_trace *trace)
     return tkt_has_threads(trace) ? ", summed over threads" : "";
 }
 
+const char *tkt_cost_text(char out[TKT_COST_SIZE], const takt_trace *trace)
+{
+    double most_ns = tkt_trace_cost(trace).most_ns;
+    double wall_ns = (double)tkt_wall_ns(&trace->facts);
+    char time[TKT_VALUE_SIZE], share[TKT_VALUE_SIZE];
+    if (isnan(most_ns)) {
+        snprintf(out, TKT_COST_SIZE, "unknown");
+        return out;
+    }
+    tkt_value_text(time, TKT_CELL_TIME, (tkt_cell){.u = (uint64_t)(most_ns + 0.5)});
+    tkt_value_text(share, TKT_CELL_SHARE, (tkt_cell){.d = wall_ns > 0 ? most_ns / wall_ns : 0});
+    snprintf(out, TKT_COST_SIZE, "up to %s (%s of wall time)", time, share);
+    return out;
+}
+
 static void add_cost(line *l, const takt_trace *trace)
 {
-    const takt_facts *facts = &trace->facts;
-    char cost[TKT_VALUE_SIZE];
-    char share[TKT_VALUE_SIZE];
-    char part[160];
-    double wall_ns = (double)tkt_wall_ns(facts);
-    double cost_ns = facts->cost_ns > 0 && facts->cost_ns < 1e18 ? facts->cost_ns : 0;
-    tkt_value_text(cost, TKT_CELL_TIME, (tkt_cell){.u = (uint64_t)(cost_ns + 0.5)});
-    tkt_value_text(share, TKT_CELL_SHARE, (tkt_cell){.d = wall_ns > 0 ? cost_ns / wall_ns : 0});
-    const char *lower = tkt_trace_lacks_spans(trace) ? "at least " : least(facts);
-    snprintf(part, sizeof part, "Takt's cost %s%s (%s of wall time)", lower, cost, share);
-    bool is_known = !tkt_is_imported(facts) && !isnan(tkt_cost_ns(trace));
-    if (tkt_is_imported(facts))
-        add_part(l, "cost of the recording unknown");
-    else
-        add_part(l, is_known ? part : "Takt's cost unknown");
+    char text[TKT_COST_SIZE];
+    char part[sizeof "Takt's cost " + TKT_COST_SIZE];
     const char *over = tkt_over_threads(trace);
-    if (is_known && *over)
+    snprintf(part, sizeof part, "Takt's cost %s", tkt_cost_text(text, trace));
+    add_part(l, tkt_is_imported(&trace->facts) ? "cost of the recording unknown" : part);
+    if (*over && !isnan(tkt_trace_cost(trace).most_ns))
         add_part(l, over + 2);
     if (strncmp(tkt_trace_text(trace, trace->backend), "CUPTI", 5) == 0)
         add_part(l, "CUPTI's not counted");
@@ -174,7 +168,7 @@ const char *tkt_ending_text(char out[TKT_ENDING_SIZE], const takt_trace *trace)
         snprintf(
             out, TKT_ENDING_SIZE,
             "INCOMPLETE: %s%.100s. The recording is whole for %s; of what came after, all or much "
-            "is missing. Losses and Takt's cost are at least those shown.",
+            "is missing. Losses are at least those shown, and Takt's cost is unknown.",
             is_stopped ? "writing stopped: " : "the program was killed, or it still runs",
             is_stopped ? tkt_file_reason((int)trace->stopped_by, reason) : "", until);
     else if (facts->ending == TAKT_ENDING_CUT && facts->known_until_ns == 0)
@@ -281,7 +275,9 @@ void tkt_put_provenance_json(tkt_writer *writer, const takt_trace *trace)
                           facts->device_uncertainty_is_least ? "true" : "false");
         put_number(writer, "device_shift_ns", facts->device_shift_ns);
     }
-    put_number(writer, "cost_ns", tkt_cost_ns(trace));
+    const tkt_cost cost = tkt_trace_cost(trace);
+    put_number(writer, "cost_ns", cost.estimate_ns);
+    put_number(writer, "cost_most_ns", cost.most_ns);
     put_count(writer, "wall_ns", tkt_wall_ns(facts));
     if (tkt_trace_knows_cuts(trace)) {
         put_count(writer, "begun_before", facts->begun_before);

@@ -28,8 +28,9 @@ static inline uint64_t tkt_known_wall_ns(const takt_trace *trace)
     return tkt_trace_lacks_time(trace) ? 0 : tkt_wall_ns(&trace->facts);
 }
 
-/* Returns the cost of recording. NAN: unknown, as in a trace that takt recover made. */
-double tkt_cost_ns(const takt_trace *trace);
+/* Writes what the recording cost, "up to 3.801us (0.03% of wall time)" or "unknown". Returns out. */
+#define TKT_COST_SIZE (2 * TKT_VALUE_SIZE + 32)
+const char *tkt_cost_text(char out[TKT_COST_SIZE], const takt_trace *trace);
 
 /* True for a trace that takt recover made of a recording without an end. */
 bool tkt_is_recovered(const takt_trace *trace);
@@ -41,7 +42,8 @@ void tkt_put_provenance(tkt_writer *writer, const takt_trace *trace, size_t widt
 /* The same as a JSON object. */
 void tkt_put_provenance_json(tkt_writer *writer, const takt_trace *trace);
 
-/* Follows Takt's own cost, which is a sum: ", summed over threads", or "" if one thread recorded. */
+/* Follows Takt's own cost, which is a sum: ", summed over threads", or "" if one thread recorded.
+ */
 const char *tkt_over_threads(const takt_trace *trace);
 
 /* ======== Reports ======== */
@@ -49,7 +51,7 @@ const char *tkt_over_threads(const takt_trace *trace);
 typedef takt_status (*tkt_show_function)(tkt_document *document,
                                          const takt_report_options *options);
 
-#define TKT_DECLARE_SHOW(name, when, description)                                                   \
+#define TKT_DECLARE_SHOW(name, when, description)                                                  \
     takt_status tkt_show_##name(tkt_document *document, const takt_report_options *options);
 TKT_REPORTS(TKT_DECLARE_SHOW)
 
@@ -69,9 +71,10 @@ void tkt_show_run_facts(tkt_document *document);
 /* Adds a note on how exactly times of host and devices can be compared. */
 void tkt_show_device_uncertainty(tkt_document *document);
 
-/* Adds a note if calls stand under "(other paths)" (show_tree.c). */
 /* Explains the column "pieces". */
 void tkt_explain_pieces(tkt_document *document, bool has_some);
+
+/* Adds a note if calls stand under "(other paths)" (show_tree.c). */
 void tkt_note_other_paths(tkt_document *document);
 
 /* Adds a note if scopes are missing so that threads cannot be compared (show_threads.c). */

@@ -10,7 +10,7 @@
 #define HOT_SHARE        0.25 /* a scope that takes less does not stand out */
 #define STEP_SHARE       0.5
 #define OTHER_IDLE_SHARE 0.05 /* of the idle time that is told */
-#define SENTENCE 768
+#define SENTENCE         768
 
 /* The kinds for machines, and the reports that show more. */
 static const struct {
@@ -49,7 +49,7 @@ static const char *report_of_advice(const tkt_advice *advice)
 /* The figures of a piece of advice as text. */
 typedef struct wording {
     const tkt_advice *advice;
-    const char *over; /* behind Takt's own cost */
+    const char *over; /* behind `cost` */
     unsigned long long count;
     unsigned long long others;
     unsigned long long step;
@@ -65,6 +65,7 @@ typedef struct wording {
     char occupancy[TKT_VALUE_SIZE];
     char bytes[TKT_VALUE_SIZE];       /* `count` */
     char other_bytes[TKT_VALUE_SIZE]; /* `others` */
+    char cost[TKT_COST_SIZE];
 } wording;
 
 static void word_time(char *out, uint64_t ns)
@@ -228,6 +229,14 @@ static bool word_memory(char out[SENTENCE], const wording *w)
     }
 }
 
+/* What else helps against a scope that is too small. */
+static const char *coarser(const tkt_advice *advice)
+{
+    if (advice->is_made)
+        return "";
+    return advice->is_fine ? ", or lower profiling.level" : ", or give it a finer level";
+}
+
 static void word_host(char out[SENTENCE], const wording *w)
 {
     switch (w->advice->kind) {
@@ -245,15 +254,12 @@ static void word_host(char out[SENTENCE], const wording *w)
             w->share, w->time);
         break;
     case TKT_ADVICE_SMALL:
-        SAY("%s was called %llu times for %s each%s%s: put the scope around the loop, or %s.", w->name,
-            w->count, w->time, w->others ? ", and recording took about " : "",
-            w->others ? w->other : "",
-            w->advice->is_fine ? "lower profiling.level" : "give it a finer level");
+        SAY("%s was called %llu times for %s each%s%s: put the scope around the loop%s.", w->name,
+            w->count, w->time, w->advice->is_costly ? ", and recording took " : "",
+            w->advice->is_costly ? w->cost : "", coarser(w->advice));
         break;
     case TKT_ADVICE_COST:
-        SAY("Recording itself took about %s%s, %s of the wall time: record fewer or coarser "
-            "scopes.",
-            w->time, w->over, w->share);
+        SAY("Recording itself took %s%s: record fewer or coarser scopes.", w->cost, w->over);
         break;
     default:
         SAY("Lost %llu: %s.", w->count, takt_loss_text(w->advice->loss));
@@ -267,6 +273,7 @@ static void word_advice(char out[SENTENCE], const takt_trace *trace, const tkt_a
     wording w;
     word_figures(advice, &w);
     w.over = tkt_over_threads(trace);
+    tkt_cost_text(w.cost, trace);
     if (!word_steps(out, &w) && !word_device(out, &w) && !word_memory(out, &w))
         word_host(out, &w);
     size_t used = strlen(out);

@@ -4,6 +4,7 @@
 #include "summary/advice.h"
 
 #include "base/alloc.h"
+#include "trace/cost.h"
 
 /* Thresholds are set where a person reading the numbers would act; docs/reports.md lists them. */
 
@@ -71,8 +72,7 @@ static bool uncovered(tkt_advising *a, tkt_advice *out)
 
 static bool is_costly(const tkt_advising *a)
 {
-    double cost_ns = a->trace->facts.cost_ns;
-    return a->wall_ns > 0 && cost_ns > COST_SHARE * a->wall_ns && cost_ns < 1e18;
+    return a->wall_ns > 0 && tkt_trace_cost(a->trace).estimate_ns > COST_SHARE * a->wall_ns;
 }
 
 /* Scopes that are too small, or too many of them: the first is the usual reason for the second. */
@@ -86,20 +86,19 @@ static bool small_scopes(tkt_advising *a, tkt_advice *out)
         if (is_small && scope->site != TKT_SITE_OTHER && (!found || scope->calls > found->calls))
             found = scope;
     }
-    uint64_t cost_ns = is_costly(a) ? (uint64_t)a->trace->facts.cost_ns : 0;
+    const tkt_cost cost = tkt_trace_cost(a->trace);
+    uint64_t cost_ns = is_costly(a) ? (uint64_t)cost.estimate_ns : 0;
     if (found)
         *out = (tkt_advice){.kind = TKT_ADVICE_SMALL,
                             .name = found->name,
                             .count = found->calls,
                             .time_ns = tkt_scope_mean_ns(found),
-                            .other = cost_ns,
+                            .is_costly = cost_ns > 0,
                             .is_fine = a->trace->sites.items[found->site].level > TAKT_LEVEL_NORMAL,
+                            .is_made = a->trace->sites.items[found->site].line == 0,
                             .at_stake_ns = found->total_ns > cost_ns ? found->total_ns : cost_ns};
     else if (cost_ns > 0)
-        *out = (tkt_advice){.kind = TKT_ADVICE_COST,
-                            .time_ns = cost_ns,
-                            .share = (double)cost_ns / a->wall_ns,
-                            .at_stake_ns = cost_ns};
+        *out = (tkt_advice){.kind = TKT_ADVICE_COST, .at_stake_ns = cost_ns};
     return found || cost_ns > 0;
 }
 

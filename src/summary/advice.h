@@ -28,9 +28,8 @@ typedef enum tkt_advice_kind {
     TKT_ADVICE_THREADS,    /* scope `name` on `count` threads: time_ns on thread `device`, the
                             * slowest, other on the mean one */
     TKT_ADVICE_UNCOVERED,  /* time_ns and share of the wall time outside of all scopes */
-    TKT_ADVICE_SMALL,      /* name, count, time_ns of one call: too short to be worth a scope;
-                            * other is Takt's own cost in ns, 0 if it is low */
-    TKT_ADVICE_COST,       /* time_ns and share of the wall time that recording took */
+    TKT_ADVICE_SMALL,      /* name, count, time_ns of one call: too short to be worth a scope */
+    TKT_ADVICE_COST,       /* what recording took is more than a little */
     TKT_ADVICE_GROWTH,     /* host memory: count is the growth in bytes, most in scope `name`
                             * (NULL: not known), other bytes of it */
     TKT_ADVICE_SYNC,       /* device `device` was idle for time_ns, share of the wall time,
@@ -71,7 +70,9 @@ typedef struct tkt_advice {
     uint64_t        step;     /* the place on the time line: a step's number, */
     uint64_t        begin_ns; /* and an interval; both 0: none */
     uint64_t        end_ns;
-    bool        is_fine; /* the scope has a level beyond normal already */
+    bool        is_costly; /* what recording took is more than a little */
+    bool        is_fine;   /* the scope has a level beyond normal already */
+    bool        is_made;   /* its name was made at run time: no level can be set */
 } tkt_advice;
 
 #define TKT_MOST_ADVICE (TKT_ADVICE_KINDS + TAKT_LOSS_COUNT)

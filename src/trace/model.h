@@ -449,6 +449,12 @@ static inline bool tkt_has_rank(const takt_facts *facts)
  * false for a process that ran alone. */
 bool tkt_trace_rank_text(char *text, size_t size, const takt_facts *facts);
 
+/* True for a file that was cut before its first save: what it lost and cost is not in it. */
+static inline bool tkt_is_unknown(const takt_facts *facts)
+{
+    return facts->ending != TAKT_ENDING_WHOLE && facts->known_until_ns == 0;
+}
+
 /* The length of the recording; 0 for a file in which the recording ends before it begins. */
 static inline uint64_t tkt_wall_ns(const takt_facts *facts)
 {

@@ -131,6 +131,7 @@ void bench_stacks(void);
 void bench_buffers(void);
 void bench_events(void);
 void bench_cost(void);
+void bench_cost_places(void); /* in group "cost", too */
 void bench_threads(void);
 void bench_users(void);
 void bench_cold(void);

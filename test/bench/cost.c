@@ -166,4 +166,5 @@ void bench_cost(void)
     tell("cost_tracks", run_tracks, 25);
     tell("cost_spans_at", run_spans_at, 0); /* a trace does not know them from other spans */
     tell("cost_all", run_all, 25);
+    bench_cost_places();
 }

@@ -18,7 +18,7 @@ out_has '^  run so far +24 steps, [0-9.]+[mu]?s, median [0-9.]+[mu]s, slowest [0
 out_has '^  contents +[0-9]+ spans, 0 activities, 3 counter samples$'
 out_has '^  tracks +.*thread [0-9]+: [0-9]+ spans$'
 out_has '^  clock +resolution [0-9.]+ ns, uncertainty '
-out_has '^  cost +[0-9.]+ [num]s in the recording, as Takt estimates it \([0-9.]+ % of its length\)$'
+out_has '^  cost +up to [0-9.]+[um]s \([0-9.]+% of wall time\)$'
 out_has '^  losses +none$'
 out_lacks '^  cut '
 
@@ -38,11 +38,11 @@ tracks=$(sed -nE 's/^ .*: ([0-9,]+) spans?$/\1/p' <<<"$out" | tr -d , | paste -s
 [ "${contents:-0}" -gt 999 ] || fail "should have more than 999 spans" "$out"
 [ "${contents:-0}" = $((${tracks:-0})) ] || fail "the tracks have other spans than the trace" "$out"
 
-# The cost of several threads may exceed the length.
+# The cost of several threads is told as theirs.
 "$samples/jobs" "$scratch/jobs" >"$scratch/printed" 2>&1 || fail "jobs fails" "$(cat "$scratch/printed")"
 run info "$scratch"/jobs/*.pftrace
 status_is 0
-out_has '^  cost +[0-9.]+ [num]s in the recording, summed over threads, as Takt estimates it \('
+out_has '^  cost +up to [0-9.]+[um]?s \([0-9.]+% of wall time\), summed over threads$'
 
 # What is known of devices.
 "$TAKT_BUILD/test/unit/prog_perfetto" "$scratch/devices.pftrace" >"$scratch/printed" 2>&1 ||

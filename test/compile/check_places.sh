@@ -73,8 +73,8 @@ printf '%s\n' alpha:2 beta:2 delta:4 epsilon:4 gamma:2 >"$scratch/right"
 for one in "${found[@]}"; do
     for two in "${found[@]}"; do
         # shellcheck disable=SC2086
-        { $one -std=c++17 -O2 $flags -c "$scratch/other.cpp" -o "$scratch/other.o" &&
-            $two -std=c++17 -O2 $flags -c "$scratch/main.cpp" -o "$scratch/main.o" &&
+        { $one -std=c++17 -O2 -fPIE $flags -c "$scratch/other.cpp" -o "$scratch/other.o" &&
+            $two -std=c++17 -O2 -fPIE $flags -c "$scratch/main.cpp" -o "$scratch/main.o" &&
             "${linker:-${found[0]}}" "$scratch/other.o" "$scratch/main.o" -o "$scratch/odd" "$TAKT_LIB/libtakt.a" \
                 -lyaml -lz -lm -ldl -pthread; } >"$scratch/said" 2>&1 || fail "$one and $two: $(head -n 3 "$scratch/said")"
         TAKT_OPTIONS="profiling.active=0 reports=scopes output.traces= output.announce=false" "$scratch/odd" |

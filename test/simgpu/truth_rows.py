@@ -80,7 +80,7 @@ PROVENANCE = {
     "resolution": r"device times: resolution [\d.]+ ns",
     "uncertainty": r"device times: resolution [\d.]+ ns, uncertainty (at least )?[\d.]+ ns",
     "losses": r"^(?!.*(dropped|incomplete|unattributed)).*; Takt's cost ",  # there are none
-    "cost": r"Takt's cost [\d.]+ ?(ns|us|ms|s) \([\d.]+% of wall time\)",
+    "cost": r"Takt's cost up to [\d.]+(us|ms|s) \([\d.]+% of wall time\)",
 }
 
 

@@ -49,7 +49,7 @@ for after in 0.05 0.3 0.61 "1 step" "300 steps"; do
         fail "after $after: takt info does not say that the program was killed"
     grep -q "^  losses  *none until the end of what is known$" "$scratch/info" ||
         fail "after $after: losses are told as if they were known"
-    grep -q "^  cost  *at least" "$scratch/info" || fail "after $after: the cost is told as known"
+    grep -q "^  cost  *unknown" "$scratch/info" || fail "after $after: the cost is told as known"
     steps=$(column steps recorded count)
     work=$(column scopes work calls)
     [ "$steps" -le $((${said:-0} + 1)) ] || fail "after $after: $steps steps, said $said"

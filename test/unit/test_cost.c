@@ -48,10 +48,16 @@ static double cost_in(takt_mode mode, void (*put)(void), int count)
     takt_profiler *profiler = NULL;
     assert_int_equal(takt_profiler_create(&options, &profiler), TAKT_OK);
     assert_int_equal(takt_profiler_start(profiler), TAKT_OK);
-    for (int i = 0; i < count; i++)
+    for (int i = 0; i < count; i++) {
         put();
+        for (volatile int work = 0; work < 100;
+             work++) /* so that the cost is not all that there is */
+            ;
+    }
     assert_int_equal(takt_profiler_stop(profiler), TAKT_OK);
-    double cost_ns = takt_trace_facts(takt_profiler_trace(profiler))->cost_ns;
+    const takt_facts *facts = takt_trace_facts(takt_profiler_trace(profiler));
+    double cost_ns = facts->cost_ns;
+    assert_true(cost_ns <= (double)(facts->end_ns - facts->begin_ns));
     takt_profiler_destroy(profiler);
     return cost_ns;
 }
@@ -112,12 +118,29 @@ TEST(nothing_costs_nothing)
     assert_true(cost_of(put_span, 0) == 0);
 }
 
-/* A clock on which every reading takes a second, as if the thread lost the processor each time. Its
- * times may be those of a later recording with the real clock, so this test is the last. */
+/* A clock on which every reading takes a second, as if the thread lost the processor each time. The
+ * times of this and the other clock may be those of a later recording with the real clock, so these
+ * tests are the last. */
 static uint64_t read_slow_clock(void)
 {
     static uint64_t ns;
     return ns += 1000000000;
+}
+
+/* So fast that the events' prices are above all the time that there was. */
+static uint64_t read_fast_clock(void)
+{
+    static uint64_t ns = UINT64_C(1) << 62;
+    return ns++;
+}
+
+TEST(no_more_than_the_time_that_there_was_is_told)
+{
+    cost_of(put_span, 1); /* the prices, on the real clock */
+    tkt_clock_fake(read_fast_clock);
+    double cost_ns = cost_of(put_span, 20000);
+    tkt_clock_fake(NULL);
+    assert_true(cost_ns >= 40000 && cost_ns < 41000);
 }
 
 TEST(a_thread_that_waits_while_it_folds_does_not_count_that)

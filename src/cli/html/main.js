@@ -27,12 +27,6 @@ function lossesText(facts) {
     return facts.is_known && facts.ending === 'cut' ? 'nothing while recording,' : 'unknown what is';
 }
 
-function costText(facts) {
-    if (facts.cost_ns === null || (!facts.is_known && facts.ending !== 'whole'))
-        return 'unknown';
-    return (isBrokenOff(facts) ? 'at least ' : '') + timeText(facts.cost_ns);
-}
-
 function provenanceText(trace) {
     const {facts} = trace;
     const {provenance} = trace.tables.summary ?? {};
@@ -46,7 +40,7 @@ function provenanceText(trace) {
     parts.push(trace.losses.length ? trace.losses.map((l) => `${l.name} ${l.count}`).join(', ') :
         `${lossesText(facts)} lost`);
     parts.push(`begun before ${facts.begun_before}, unfinished ${facts.unfinished}`,
-        `Takt\u2019s cost ${costText(facts)}`);
+        `Takt\u2019s cost ${facts.cost}`);
     if (facts.backend.startsWith('CUPTI'))
         parts.push('CUPTI\u2019s not counted');
     return parts.join('; ');

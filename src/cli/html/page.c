@@ -216,6 +216,7 @@ static void put_number(html_bytes *out, const char *key, double number)
 static void put_trace_facts(const html_writer *writer, html_bytes *out)
 {
     const takt_facts *facts = takt_trace_facts(writer->trace);
+    char cost[TKT_COST_SIZE];
 
     html_print(out, "{\"name\": ");
     put_text(out, facts->name);
@@ -244,7 +245,7 @@ static void put_trace_facts(const html_writer *writer, html_bytes *out)
     html_print(out, ", \"device_uncertainty_is_least\": %s",
                facts->device_uncertainty_is_least ? "true" : "false");
     put_number(out, "device_shift_ns", facts->device_shift_ns);
-    put_number(out, "cost_ns", tkt_cost_ns(writer->trace));
+    html_print(out, ", \"cost\": \"%s\"", tkt_cost_text(cost, writer->trace));
     html_print(out, ", \"begun_before\": %" PRIu64 ", \"unfinished\": %" PRIu64,
                facts->begun_before, facts->unfinished);
     html_print(out, "}");

@@ -88,7 +88,7 @@ function makeNotesPage(page) {
                 nsText(facts.device_resolution_ns, 1)],
             ['Device uncertainty', facts.device_uncertainty_ns === 0 ? '' :
                 deviceUncertaintyText(facts)],
-            ['Takt\u2019s own cost', costText(facts)],
+            ['Takt\u2019s own cost', facts.cost],
         ], 'fields')),
         make('section', {class: 'card'}, make('h2', {}, 'What is missing'),
             losses.length ? make('ul', {}, losses.map(([name, count, text]) =>

@@ -2,7 +2,7 @@
 #include "cli/cli.h"
 #include "cli/tables/tables.h"
 #include "report/show.h"
-#include "trace/model.h"
+#include "trace/cost.h"
 
 /* ======== The recording ======== */
 
@@ -80,8 +80,8 @@ static bool fill_facts(const table_source *source, table_row *row)
            put_real(row, "device_uncertainty_ns", facts->device_uncertainty_ns) &&
            put_count(row, "device_uncertainty_is_least", facts->device_uncertainty_is_least) &&
            put_real(row, "device_shift_ns", facts->device_shift_ns) &&
-           put_real(row, "cost_ns", tkt_cost_ns(source->trace)) && put_steps(source->trace, row) &&
-           put_host_peak(source->trace, row);
+           put_real(row, "cost_ns", tkt_trace_cost(source->trace).estimate_ns) &&
+           put_steps(source->trace, row) && put_host_peak(source->trace, row);
 }
 
 const table table_facts = TABLE_OF("facts", fact_columns, fill_facts);

@@ -1,0 +1,32 @@
+#include "trace/cost.h"
+
+#include <math.h>
+
+/* How often the estimate a recording took among a program's work at most: see docs/overhead.md. */
+#define MOST 3.5
+
+double tkt_cost_limit(const takt_trace *trace)
+{
+    uint64_t listed = trace->fold.threads.count + trace->fold.unlisted_threads;
+    uint64_t threads = 0;
+    for (size_t i = 0; i < trace->tracks.count; i++)
+        threads += trace->tracks.items[i].kind == TAKT_TRACK_THREAD;
+    threads = threads > listed ? threads : listed;
+    return (double)tkt_wall_ns(&trace->facts) * (double)(threads > 0 ? threads : 1);
+}
+
+static double at_most(double ns, double limit_ns)
+{
+    return ns < limit_ns ? ns : limit_ns;
+}
+
+tkt_cost tkt_trace_cost(const takt_trace *trace)
+{
+    double cost_ns = trace->facts.cost_ns;
+    double limit_ns = tkt_cost_limit(trace);
+    bool lacks_events = tkt_is_broken_off(&trace->facts) || trace->is_recovered ||
+                        tkt_is_unknown(&trace->facts) || tkt_trace_lacks_spans(trace);
+    if (lacks_events || !(cost_ns >= 0))
+        return (tkt_cost){NAN, NAN};
+    return (tkt_cost){at_most(cost_ns, limit_ns), at_most(MOST * cost_ns, limit_ns)};
+}
