@@ -108,8 +108,12 @@ static void add_activity(tkt_decoder *d, tkt_stored_name *name, tkt_shape *shape
     if (__atomic_load_n(&d->store->is_summed, __ATOMIC_RELAXED))
         memset(shape, 0, sizeof *shape);
     activity->shape = shape_of(d->store, name, shape, activity->device);
-    if (activity->shape != UINT32_MAX)
-        tkt_store_add(d->store, activity);
+    if (activity->shape == UINT32_MAX)
+        return;
+    tkt_device *device = &d->store->devices.items[activity->device];
+    if (!device->first_correlation)
+        device->first_correlation = activity->correlation;
+    tkt_store_add(d->store, activity);
 }
 
 static void get_vector(tkt_record at, size_t offset, uint32_t out[3])

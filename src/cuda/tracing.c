@@ -303,6 +303,8 @@ static void leave_out(const tkt_cuda_wish *wish)
     tkt_store *store = tkt_store_get();
     tkt_mutex_lock(&store->lock);
     store->left_out = wish->is_on ? ~wish->filter : 0;
+    for (size_t i = 0; i < store->devices.count && !wish->is_on; i++)
+        store->devices.items[i].first_correlation = 0;
     tkt_mutex_unlock(&store->lock);
     tkt_callback_pause(!wish->is_on);
 }

@@ -25,7 +25,7 @@ typedef struct taking {
     const tkt_window *window;
     tkt_store *store;
     tkt_clock_map map;
-    tkt_records records; /* of events */
+    tkt_records records;        /* of events */
     uint32_t first_correlation; /* as in tkt_join */
     uint32_t last_correlation;
     uint64_t until_ns; /* end of the recording; far away before that */
@@ -97,6 +97,11 @@ static uint32_t shape_of(taking *t, uint32_t index)
     return t->shapes[index] - 1;
 }
 
+static tkt_earlier earlier_of(const taking *t)
+{
+    return (tkt_earlier){&t->map, t->first_correlation, t->to->trace->facts.begin_ns, t->until_ns};
+}
+
 /* Copies devices. Their labels may come first, and other properties later. At the end of the
  * recording, work for earlier launches may turn out to go on beyond it. */
 static void copy_devices(taking *t)
@@ -112,7 +117,11 @@ static void copy_devices(taking *t)
                 return;
             *added = (tkt_device){0};
         }
+        const tkt_earlier window = earlier_of(t);
+        uint64_t watched_ns = tkt_watched_until_ns(&device, &window);
         uint64_t until_ns = trace->devices.items[i].earlier_until_ns;
+        until_ns = until_ns > watched_ns ? until_ns : watched_ns;
+        device.first_correlation = 0;
         device.earlier_until_ns = until_ns < t->until_ns ? until_ns : t->until_ns;
         t->has_news |= memcmp(&trace->devices.items[i], &device, sizeof device) != 0;
         trace->devices.items[i] = device;
@@ -153,9 +162,8 @@ static void extend(taking *t, const tkt_stored_activity *body)
 
 static void note_earlier(taking *t, const tkt_stored_activity *from)
 {
-    t->has_news |= tkt_note_earlier(
-        t->to->trace, from,
-        &(tkt_earlier){&t->map, t->first_correlation, t->to->trace->facts.begin_ns, t->until_ns});
+    const tkt_earlier window = earlier_of(t);
+    t->has_news |= tkt_note_earlier(t->to->trace, from, &window);
 }
 
 /* A body of a known launch is a part of it. */

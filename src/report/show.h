@@ -7,6 +7,7 @@
 #include "report/reports.h"
 #include "report/table.h"
 #include "summary/advice.h"
+#include "summary/gaps.h"
 
 #include <takt/trace.h>
 
@@ -70,6 +71,13 @@ void tkt_show_run_facts(tkt_document *document);
 
 /* Adds a note on how exactly times of host and devices can be compared. */
 void tkt_show_device_uncertainty(tkt_document *document);
+
+/* The value of a cell of a device or stream that may be NULL: unknown if it is not known when that
+ * was idle (show_gaps.c). */
+uint64_t tkt_if_known(const tkt_idle *idle, uint64_t value);
+
+/* How much of the recording that is known in, in percent; NAN: in all of it (show_gaps.c). */
+double tkt_known_cell(const tkt_gaps *gaps, const tkt_idle *idle);
 
 /* Explains the column "pieces". */
 void tkt_explain_pieces(tkt_document *document, bool has_some);

@@ -327,7 +327,7 @@ static void add_row(tkt_document *document, tkt_table *table, const tkt_advice *
 
 /* "The bottleneck is cuda:0, busy for 95.00% of the wall time: kernel pairs takes 60.00%." That is
  * a share of the time of all work of the device. */
-static void head_device(tkt_document *document, const tkt_device_use *use, uint64_t wall_ns)
+static void head_device(tkt_document *document, const tkt_device_use *use)
 {
     char name[TKT_NAME_SIZE], busy[TKT_VALUE_SIZE], share[TKT_VALUE_SIZE];
     const takt_trace *trace = document->trace;
@@ -335,7 +335,7 @@ static void head_device(tkt_document *document, const tkt_device_use *use, uint6
     uint64_t top_ns;
     if (tkt_top_kernel(trace, use->device, &top, &top_ns) != TAKT_OK)
         document->status = TAKT_NO_MEMORY;
-    tkt_value_text(busy, TKT_CELL_SHARE, (tkt_cell){.d = tkt_share(use->busy_ns, wall_ns)});
+    tkt_value_text(busy, TKT_CELL_SHARE, (tkt_cell){.d = tkt_share(use->busy_ns, use->known_ns)});
     tkt_text_name(name, tkt_trace_text(trace, top));
     tkt_value_text(share, TKT_CELL_SHARE, (tkt_cell){.d = tkt_share(top_ns, use->total_ns)});
     tkt_document_set_headline(document,
@@ -363,13 +363,18 @@ static void head_host(tkt_document *document, const tkt_advice_basis *basis,
     const char *of = hottest->is_of_main ? "wall time" : "self CPU time";
     double part = tkt_share(tkt_working_ns(scope), hottest->of_ns);
     bool is_hot = part >= HOT_SHARE;
+    bool is_known = use && tkt_device_use_is_known(document->trace, basis->uses, use);
     unsigned long long calls = scope->calls;
     tkt_text_name(name, scope->name);
     tkt_value_text(share, TKT_CELL_SHARE, (tkt_cell){.d = part});
     word_time(time, tkt_working_ns(scope));
     tkt_value_text(busy, TKT_CELL_SHARE,
-                   (tkt_cell){.d = tkt_share(use ? use->busy_ns : 0, basis->uses->wall_ns)});
-    if (use)
+                   (tkt_cell){.d = is_known ? tkt_share(use->busy_ns, use->known_ns) : 0});
+    if (use && !is_known)
+        tkt_document_set_headline(
+            document, "When %s was busy is not known; of the host's %s %s takes most, %s.",
+            tkt_trace_text(document->trace, use->device), of, name, share);
+    else if (use)
         tkt_document_set_headline(
             document,
             "The bottleneck is the host: %s was busy for only %s of the wall time%s%s%s%s%s%s.",
@@ -386,10 +391,10 @@ static void head_host(tkt_document *document, const tkt_advice_basis *basis,
             is_less_than_a_wait(basis->scopes, hottest) ? " beside waits" : "", name, share, of);
 }
 
-static const tkt_device_use *busiest_of(const takt_trace *trace, const tkt_device_uses *uses)
+static const tkt_device_use *busiest_of(const tkt_device_uses *uses)
 {
     const tkt_device_use *busiest = NULL;
-    for (size_t i = 0; trace->facts.has_spans && i < uses->count; i++)
+    for (size_t i = 0; i < uses->count; i++)
         if (!busiest || uses->items[i].busy_ns > busiest->busy_ns)
             busiest = &uses->items[i];
     return busiest;
@@ -399,7 +404,7 @@ static const tkt_device_use *busiest_of(const takt_trace *trace, const tkt_devic
 static void set_headline(tkt_document *document, const tkt_advice_basis *basis,
                          const tkt_advice *first)
 {
-    const tkt_device_use *use = busiest_of(document->trace, basis->uses);
+    const tkt_device_use *use = busiest_of(basis->uses);
     const tkt_hottest hottest = tkt_hottest_scope(document->trace, basis->scopes);
     uint64_t wall_ns = tkt_wall_ns(&document->trace->facts);
     wording w;
@@ -412,12 +417,12 @@ static void set_headline(tkt_document *document, const tkt_advice_basis *basis,
         word_time(wall, wall_ns);
         tkt_document_set_headline(document, "The bottleneck is step %llu: %s of %s.", w.step,
                                   w.lasted, wall);
-    } else if (use && tkt_share(use->busy_ns, basis->uses->wall_ns) >= BUSY_SHARE) {
-        head_device(document, use, basis->uses->wall_ns);
+    } else if (use && tkt_device_use_is_known(document->trace, basis->uses, use) &&
+               tkt_share(use->busy_ns, use->known_ns) >= BUSY_SHARE) {
+        head_device(document, use);
     } else if (hottest.scope && basis->scopes->self_ns > 0 &&
                !tkt_scopes_mix_times(document->trace)) {
-        bool is_known = use && use->busy_ns > 0 && tkt_device_idle_is_known(document->trace);
-        head_host(document, basis, is_known ? use : NULL, &hottest);
+        head_host(document, basis, use, &hottest);
     }
 }
 

@@ -2,6 +2,7 @@
  * and what the host did meanwhile. */
 #include "report/show.h"
 
+#include "summary/device.h"
 #include "summary/gaps.h"
 
 #include <string.h>
@@ -14,6 +15,7 @@ enum {
     COUNT,
     BUSY,
     BUSY_SHARE,
+    KNOWN,
     IDLE,
     GAPS,
     CAUSES,
@@ -27,7 +29,8 @@ static const tkt_column columns[COLUMNS] = {
     [STREAM] = {"Stream", "stream", TKT_CELL_COUNT, 0, false, 1},
     [COUNT] = {"Activities", "activities", TKT_CELL_COUNT, 4, false, 1},
     [BUSY] = {"Busy", "busy_ns", TKT_CELL_TIME, 10, false, 1},
-    [BUSY_SHARE] = {"Busy %", "busy_percent", TKT_CELL_SHARE, 0, false, 1},
+    [BUSY_SHARE] = {"Busy %", "busy_percent", TKT_CELL_PERCENT, 0, false, 1},
+    [KNOWN] = {"Known %", "known_percent", TKT_CELL_PERCENT, 0, false, 1},
     [IDLE] = {"Idle", "idle_ns", TKT_CELL_TIME, 1, false, 1},
     [GAPS] = {"Gaps", "gaps", TKT_CELL_COUNT, 2, false, 1},
     [CAUSES + TKT_IDLE_HOST] = {"Host late", "host_late_ns", TKT_CELL_TIME, 3, false, 1},
@@ -40,19 +43,31 @@ static const tkt_column columns[COLUMNS] = {
     [LATE] = {"Late", "late", TKT_CELL_COUNT, TKT_HIDDEN, false, 1},
 };
 
-static void fill_row(tkt_cell *row, const takt_trace *trace, const tkt_idle *idle)
+uint64_t tkt_if_known(const tkt_idle *idle, uint64_t value)
+{
+    return idle && idle->known_ns ? value : TKT_NO_VALUE;
+}
+
+double tkt_known_cell(const tkt_gaps *gaps, const tkt_idle *idle)
+{
+    return idle->known_ns < gaps->wall_ns ? 100 * tkt_share(idle->known_ns, gaps->wall_ns) : NAN;
+}
+
+static void fill_row(tkt_cell *row, const takt_trace *trace, const tkt_gaps *gaps,
+                     const tkt_idle *idle)
 {
     row[DEVICE].text = tkt_trace_text(trace, idle->device);
     row[STREAM].u = idle->is_device ? TKT_NO_VALUE : idle->stream;
-    row[COUNT].u = idle->count;
-    row[BUSY].u = idle->busy_ns;
-    row[BUSY_SHARE].d = tkt_share(idle->busy_ns, idle->busy_ns + idle->idle_ns);
-    row[IDLE].u = idle->idle_ns;
-    row[GAPS].u = idle->gaps;
-    for (int i = 0; i < TKT_IDLE_CAUSES; i++)
-        row[CAUSES + i].u = idle->cause_ns[i];
     row[CONTEXT].u = idle->is_device ? TKT_NO_VALUE : idle->context;
-    row[LATE].u = idle->late;
+    row[COUNT].u = idle->count;
+    row[BUSY_SHARE].d = idle->known_ns ? 100 * tkt_share(idle->busy_ns, idle->known_ns) : NAN;
+    row[KNOWN].d = tkt_known_cell(gaps, idle);
+    row[BUSY].u = tkt_if_known(idle, idle->busy_ns);
+    row[IDLE].u = tkt_if_known(idle, idle->idle_ns);
+    row[GAPS].u = tkt_if_known(idle, idle->gaps);
+    for (int i = 0; i < TKT_IDLE_CAUSES; i++)
+        row[CAUSES + i].u = tkt_if_known(idle, idle->cause_ns[i]);
+    row[LATE].u = tkt_if_known(idle, idle->late);
 }
 
 static bool add_rows(tkt_document *document, const tkt_gaps *gaps)
@@ -60,7 +75,9 @@ static bool add_rows(tkt_document *document, const tkt_gaps *gaps)
     tkt_table *table =
         tkt_document_add_table(document, "gaps", columns, COLUMNS, gaps->idles.count);
     for (size_t i = 0; table && i < gaps->idles.count; i++)
-        fill_row(tkt_table_add_row(table), document->trace, &gaps->idles.items[i]);
+        fill_row(tkt_table_add_row(table), document->trace, gaps, &gaps->idles.items[i]);
+    if (table)
+        tkt_table_hide_empty(table, KNOWN);
     return table != NULL;
 }
 
@@ -220,6 +237,12 @@ void tkt_show_device_uncertainty(tkt_document *document)
 
 static void add_notes(tkt_document *document)
 {
+    tkt_document_explain(
+        document, "known_percent",
+        "Known: the part of the recording in which it is known when this was busy. "
+        "From the launch of its first activity on it was, at least with that.");
+    if (!tkt_device_idle_is_known(document->trace))
+        return;
     tkt_document_add_note(
         document,
         "A row without a stream is the whole device, idle while none of its "
@@ -229,8 +252,10 @@ static void add_notes(tkt_document *document)
     tkt_document_explain(document, "short_ns",
                          "Short: less than %d us between work launched in time.",
                          TKT_SHORT_GAP_NS / 1000);
-    tkt_document_explain(document, "edge_ns",
-                         "Edges: before the first activity and after the last.");
+    tkt_document_explain(
+        document, "edge_ns",
+        "Edges: before the first activity of a device that was watched already, and "
+        "after the last.");
     tkt_document_add_note(document,
                           "Host was in: the scope of the thread that launched the next activity; "
                           "after the last activity, of the thread that launched that one.");

@@ -3,6 +3,7 @@
 #include "report/show.h"
 
 #include "base/text.h"
+#include "summary/device.h"
 #include "summary/launches.h"
 
 enum {
@@ -46,7 +47,7 @@ static const tkt_column columns[COLUMNS] = {
     [COUNT] = {"Count", "count", TKT_CELL_COUNT, 3, false, 1},
     [QUEUED] = {"QCount", "queue_count", TKT_CELL_COUNT, 8, false, 1},
     [LATE] = {"Not hidden", "not_hidden", TKT_CELL_COUNT, 4, false, 1},
-    [LATE_SHARE] = {"Not hidden %", "not_hidden_percent", TKT_CELL_SHARE, 1, false, 1},
+    [LATE_SHARE] = {"Not hidden %", "not_hidden_percent", TKT_CELL_PERCENT, 1, false, 1},
     [WAITED] = {"Waited", "waited_ns", TKT_CELL_TIME, 2, false, 1},
     FIGURES_OF(TKT_LAUNCH_CALL, "API", "api", 5, 10),
     FIGURES_OF(TKT_LAUNCH_QUEUE, "Queue", "queue", 6, 10),
@@ -78,24 +79,32 @@ static void fill_row(tkt_cell *row, tkt_document *document, const tkt_launch *la
     row[NAME].text = name_of(document, launch);
     row[COUNT].u = count;
     row[QUEUED].u = launch->times[TKT_LAUNCH_QUEUE].stats.count;
-    row[LATE].u = launch->late;
-    row[LATE_SHARE].d = tkt_share(launch->late, count);
-    row[WAITED].u = launch->waited_ns;
+    bool is_known = tkt_device_idle_is_known(document->trace);
+    row[LATE].u = is_known ? launch->late : TKT_NO_VALUE;
+    row[LATE_SHARE].d = is_known ? 100 * tkt_share(launch->late, count) : NAN;
+    row[WAITED].u = is_known ? launch->waited_ns : TKT_NO_VALUE;
     for (int i = 0; i < TKT_LAUNCH_TIMES; i++)
         fill_times(&row[TIMES + i * FIGURES], &launch->times[i]);
     row[CALL].text = launch->call ? tkt_trace_text(document->trace, launch->call) : "varies";
 }
 
-static void add_facts(tkt_document *document, const tkt_launches *launches)
+/* What devices waited for. */
+static void add_waits(tkt_document *document, const tkt_launches *launches)
 {
-    tkt_document_add_fact(document, "launches", "Launches", TKT_CELL_COUNT,
-                          (tkt_cell){.u = launches->launched});
     tkt_document_add_fact(document, "not_hidden", "Launches not hidden", TKT_CELL_COUNT,
                           (tkt_cell){.u = launches->late});
     tkt_document_add_fact(document, "not_hidden_percent", NULL, TKT_CELL_SHARE,
                           (tkt_cell){.d = tkt_share(launches->late, launches->launched)});
     tkt_document_add_fact(document, "waited_ns", "Devices waited for launches", TKT_CELL_TIME,
                           (tkt_cell){.u = launches->waited_ns});
+}
+
+static void add_facts(tkt_document *document, const tkt_launches *launches)
+{
+    tkt_document_add_fact(document, "launches", "Launches", TKT_CELL_COUNT,
+                          (tkt_cell){.u = launches->launched});
+    if (tkt_device_idle_is_known(document->trace))
+        add_waits(document, launches);
     if (launches->unattributed > 0)
         tkt_document_add_fact(document, "unattributed", "Activities whose launch is unknown",
                               TKT_CELL_COUNT, (tkt_cell){.u = launches->unattributed});

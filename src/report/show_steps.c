@@ -64,19 +64,22 @@ static void fill_cells(tkt_cell *cells, const char *name, const tkt_step_figures
 }
 
 /* For recorded steps: the mean time of the activities launched in a step, and the share of the
- * steps' time in which a device was busy, averaged over devices. */
+ * steps' time in which a device was busy, as far as that is known, averaged over devices. */
 static void fill_device_cells(tkt_cell *cells, const takt_trace *trace, const tkt_device_uses *uses)
 {
-    uint64_t busy_ns = 0;
-    uint64_t steps_ns = 0;
+    uint64_t busy_ns = 0, known_ns = 0, steps_ns = 0;
+    bool are_known = true;
     if (tkt_trace_lacks_work(trace))
         return;
-    for (size_t i = 0; i < uses->count; i++)
-        busy_ns += uses->items[i].step_busy_ns;
     for (size_t i = 0; i < trace->steps.count; i++)
         steps_ns += trace->steps.items[i].end_ns - trace->steps.items[i].begin_ns;
+    for (size_t i = 0; i < uses->count; i++) {
+        are_known &= uses->items[i].known_ns > 0;
+        busy_ns += uses->items[i].step_busy_ns;
+        known_ns += steps_ns - uses->items[i].step_unknown_ns;
+    }
     cells[DEVICE].u = tkt_mean(uses->step_ns, uses->step_count);
-    cells[BUSY].d = 100 * tkt_share(busy_ns, steps_ns * uses->count);
+    cells[BUSY].d = are_known && known_ns ? 100 * tkt_share(busy_ns, known_ns) : NAN;
 }
 
 takt_status tkt_show_steps_table(tkt_document *document, const tkt_device_uses *uses)

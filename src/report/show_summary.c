@@ -118,6 +118,7 @@ static takt_status show_activities(tkt_document *document, uint64_t *count)
 enum {
     DEVICE,
     BUSY_SHARE,
+    KNOWN,
     BUSY,
     IDLE,
     HOST_LATE,
@@ -130,6 +131,7 @@ enum {
 static const tkt_column device_columns[DEVICE_COLUMNS] = {
     [DEVICE] = {"Device", "device", TKT_CELL_TEXT, 0, true, 1},
     [BUSY_SHARE] = {"Busy %", "busy_percent", TKT_CELL_PERCENT, 0, false, 1},
+    [KNOWN] = {"Known %", "known_percent", TKT_CELL_PERCENT, 2, false, 1},
     [BUSY] = {"Busy", "busy_ns", TKT_CELL_TIME, 5, false, 1},
     [IDLE] = {"Idle", "idle_ns", TKT_CELL_TIME, 6, false, 1},
     [HOST_LATE] = {"Host late", "idle_host_ns", TKT_CELL_TIME, 4, false, 1},
@@ -138,13 +140,12 @@ static const tkt_column device_columns[DEVICE_COLUMNS] = {
     [DEVICE_COUNT] = {"Count", "count", TKT_CELL_COUNT, 2, false, 1},
 };
 
-/* Busy % is unknown without spans. */
+/* Times are unknown without spans. */
 static takt_status show_devices(tkt_document *document, const tkt_advice_basis *basis)
 {
     const tkt_device_uses *uses = basis->uses;
     if (uses->count == 0)
         return TAKT_OK;
-    const takt_facts *facts = &document->trace->facts;
     tkt_table *table =
         tkt_document_add_table(document, "devices", device_columns, DEVICE_COLUMNS, uses->count);
     if (!table)
@@ -154,14 +155,16 @@ static takt_status show_devices(tkt_document *document, const tkt_advice_basis *
         const tkt_idle *idle = tkt_idle_of(basis->gaps, use->device);
         tkt_cell *row = tkt_table_add_row(table);
         row[DEVICE].text = tkt_trace_text(document->trace, use->device);
-        row[BUSY].u = facts->has_spans ? use->busy_ns : TKT_NO_VALUE;
-        row[BUSY_SHARE].d = facts->has_spans ? 100 * tkt_share(use->busy_ns, uses->wall_ns) : NAN;
-        row[IDLE].u = idle ? idle->idle_ns : TKT_NO_VALUE;
-        row[HOST_LATE].u = idle ? idle->cause_ns[TKT_IDLE_HOST] : TKT_NO_VALUE;
-        row[LATE].u = idle ? idle->late : TKT_NO_VALUE;
+        row[KNOWN].d = idle ? tkt_known_cell(basis->gaps, idle) : NAN;
+        row[BUSY].u = tkt_if_known(idle, use->busy_ns);
+        row[BUSY_SHARE].d = use->known_ns ? 100 * tkt_share(use->busy_ns, use->known_ns) : NAN;
+        row[IDLE].u = tkt_if_known(idle, idle ? idle->idle_ns : 0);
+        row[HOST_LATE].u = tkt_if_known(idle, idle ? idle->cause_ns[TKT_IDLE_HOST] : 0);
+        row[LATE].u = tkt_if_known(idle, idle ? idle->late : 0);
         row[DEVICE_TIME].u = use->total_ns;
         row[DEVICE_COUNT].u = use->count;
     }
+    tkt_table_hide_empty(table, KNOWN);
     return TAKT_OK;
 }
 

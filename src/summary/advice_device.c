@@ -25,17 +25,21 @@ typedef struct slow_step {
     uint64_t *until_ns; /* of each of the uses: the end of its busy time so far */
 } slow_step;
 
+static void add_busy(const slow_step *slow, size_t device, uint64_t from, uint64_t to)
+{
+    tkt_advising *a = slow->advising;
+    from = from > a->slow_begin_ns ? from : a->slow_begin_ns;
+    to = to < a->slow_end_ns ? to : a->slow_end_ns;
+    a->slow_busy_ns[device] += tkt_union_add(&slow->until_ns[device], from, to);
+}
+
 static void add_activity(void *user, const tkt_activity *activity)
 {
     const slow_step *slow = user;
-    tkt_advising *a = slow->advising;
-    if (activity->end_ns <= a->slow_begin_ns || activity->begin_ns >= a->slow_end_ns)
-        return;
-    uint64_t from = activity->begin_ns > a->slow_begin_ns ? activity->begin_ns : a->slow_begin_ns;
-    uint64_t to = activity->end_ns < a->slow_end_ns ? activity->end_ns : a->slow_end_ns;
-    for (size_t i = 0; i < a->known->uses->count; i++)
-        if (a->known->uses->items[i].device == activity->device)
-            a->slow_busy_ns[i] += tkt_union_add(&slow->until_ns[i], from, to);
+    const tkt_device_uses *uses = slow->advising->known->uses;
+    for (size_t i = 0; i < uses->count; i++)
+        if (uses->items[i].device == activity->device)
+            add_busy(slow, i, activity->begin_ns, activity->end_ns);
 }
 
 static bool find_slow_busy(tkt_advising *a)
@@ -44,17 +48,19 @@ static bool find_slow_busy(tkt_advising *a)
     slow_step slow = {a, tkt_alloc_zeroed(count * sizeof *slow.until_ns)};
     a->slow_busy_ns = tkt_alloc_zeroed(count * sizeof *a->slow_busy_ns);
     bool is_found = slow.until_ns && a->slow_busy_ns;
+    for (size_t i = 0; is_found && i < count; i++) /* before that it may have been busy */
+        add_busy(&slow, i, a->slow_begin_ns, a->known->uses->items[i].first_ns);
     if (is_found && a->slow_end_ns > a->slow_begin_ns)
         is_found = tkt_device_visit(a->trace, add_activity, &slow) == TAKT_OK;
     tkt_free(slow.until_ns);
     return is_found;
 }
 
-/* True if there are devices whose busy times are known. Finds those in the slow step once. */
+/* True if there are devices. Finds their busy times in the slow step once. */
 static bool has_devices(tkt_advising *a)
 {
     if (a->known->uses->count == 0 || !a->trace->facts.has_spans || a->wall_ns <= 0 ||
-        !tkt_device_idle_is_known(a->trace))
+        tkt_trace_lacks_work(a->trace))
         return false;
     if (!a->slow_busy_ns)
         a->is_short |= !find_slow_busy(a);
@@ -63,16 +69,15 @@ static bool has_devices(tkt_advising *a)
 
 /* ======== Idle ======== */
 
-static uint64_t idle_ns_of(const tkt_advising *a, const tkt_device_use *use)
+static uint64_t idle_ns_of(const tkt_device_use *use)
 {
-    uint64_t wall_ns = (uint64_t)a->wall_ns;
-    return wall_ns > use->busy_ns ? wall_ns - use->busy_ns : 0;
+    return use->known_ns - use->busy_ns;
 }
 
 /* How long the device was idle for reasons that no earlier advice explains. */
 static uint64_t unexplained_ns(const tkt_advising *a, size_t device)
 {
-    uint64_t idle_ns = idle_ns_of(a, &a->known->uses->items[device]);
+    uint64_t idle_ns = idle_ns_of(&a->known->uses->items[device]);
     uint64_t known_ns =
         a->allocating_ns + a->slow_end_ns - a->slow_begin_ns - a->slow_busy_ns[device];
     return idle_ns > known_ns ? idle_ns - known_ns : 0;
@@ -84,8 +89,8 @@ static const tkt_device_use *idlest_of(const tkt_advising *a, uint64_t *idle_ns)
     const tkt_device_use *idlest = NULL;
     for (size_t i = 0; i < uses->count; i++) {
         uint64_t ns = unexplained_ns(a, i);
-        if (uses->items[i].busy_ns == 0)
-            continue; /* all that it ran came later: it was busy with something unknown */
+        if (!tkt_device_use_is_known(a->trace, uses, &uses->items[i]))
+            continue;
         if (!idlest || ns > *idle_ns) {
             idlest = &uses->items[i];
             *idle_ns = ns;
@@ -162,7 +167,7 @@ bool tkt_advise_idle(tkt_advising *a, tkt_advice *out)
     if (!idle)
         return false;
     out->device = tkt_trace_text(a->trace, idlest->device);
-    out->idle_ns = idle_ns_of(a, idlest) - idle_ns;
+    out->idle_ns = idle_ns_of(idlest) - idle_ns;
     place_idle(a, idlest->device, out);
     if (is_late(a, idle, idle_ns, out))
         return true;
@@ -180,7 +185,8 @@ void tkt_advise_idle_step(tkt_advising *a, tkt_advice *advice)
         return;
     for (size_t i = 0; i < a->known->uses->count && time_ns > 0; i++) {
         uint64_t idle_ns = time_ns - a->slow_busy_ns[i];
-        if (idle_ns < time_ns / 2 || idle_ns <= advice->idle_ns)
+        bool is_known = a->known->uses->items[i].known_ns > 0;
+        if (!is_known || idle_ns < time_ns / 2 || idle_ns <= advice->idle_ns)
             continue;
         advice->device = tkt_trace_text(a->trace, a->known->uses->items[i].device);
         advice->idle_ns = idle_ns;
@@ -212,7 +218,8 @@ bool tkt_advise_copies(tkt_advising *a, tkt_advice *out)
     for (size_t i = 0; i < a->known->gaps->idles.count; i++) {
         const tkt_idle *row = &a->known->gaps->idles.items[i];
         uint64_t only_copying_ns = row->busy_ns - row->computing_ns;
-        if (!row->is_device || row->copies == 0 || only_copying_ns <= out->time_ns)
+        if (!row->is_device || row->copies == 0 || row->known_ns == 0 ||
+            only_copying_ns <= out->time_ns)
             continue;
         *out = (tkt_advice){.kind = TKT_ADVICE_COPIES,
                             .device = tkt_trace_text(a->trace, row->device),

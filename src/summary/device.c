@@ -7,6 +7,8 @@
 
 #include <string.h>
 
+#define KNOWN_SHARE 0.95
+
 /* ======== Devices ======== */
 
 /* Sums count overlapping activities twice. A device's busy time is the length of the union of their
@@ -89,8 +91,9 @@ static bool use_rows(const takt_trace *trace, const tkt_gaps *gaps, tkt_device_u
         tkt_device_use *use = TKT_ARRAY_ADD(uses);
         if (!use)
             return false;
-        *use = (tkt_device_use){row->device, row->count, row->total_ns, row->busy_ns,
-                                row->step_busy_ns};
+        *use =
+            (tkt_device_use){row->device,  row->count,    row->total_ns,     row->known_ns,
+                             row->busy_ns, row->first_ns, row->step_busy_ns, row->step_unknown_ns};
         uses->total_ns += row->total_ns;
     }
     uses->step_ns = gaps->step_ns;
@@ -132,8 +135,16 @@ bool tkt_device_idle_is_known(const takt_trace *trace)
 {
     static const char marked[] = "CUDA events";
     const char *backend = tkt_trace_text(trace, trace->backend);
-    return !tkt_trace_lacks_work(trace) && strncmp(backend, marked, sizeof marked - 1) != 0 &&
+    bool has_ends = trace->losses[TAKT_LOSS_INCOMPLETE] <= trace->facts.activity_count / 4;
+    return has_ends && strncmp(backend, marked, sizeof marked - 1) != 0 &&
            !strstr(backend, TKT_BACKEND_WITHOUT);
+}
+
+bool tkt_device_use_is_known(const takt_trace *trace, const tkt_device_uses *uses,
+                             const tkt_device_use *use)
+{
+    return !tkt_trace_lacks_work(trace) && use->known_ns > 0 &&
+           (double)use->known_ns >= KNOWN_SHARE * (double)uses->wall_ns;
 }
 
 takt_status tkt_device_uses_of(const takt_trace *trace, tkt_device_uses *out)
@@ -174,7 +185,7 @@ static takt_peak peak_by_attributes(const tkt_device *device)
     double flops_per_clock = 2.0 * device->multiprocessors * lanes_of(device);
     double bytes_per_clock = 2.0 * device->memory_bus_bits / 8;
     return (takt_peak){flops_per_clock * device->clock_khz * 1e3,
-                      bytes_per_clock * device->memory_clock_khz * 1e3};
+                       bytes_per_clock * device->memory_clock_khz * 1e3};
 }
 
 takt_peak tkt_peak_of(const takt_trace *trace, uint32_t device)

@@ -48,9 +48,11 @@ typedef struct tkt_device_use {
     uint32_t device; /* string */
     uint64_t count;
     uint64_t total_ns;     /* sum of its activities' durations */
-    uint64_t busy_ns;      /* time of the recording in which at least one activity ran; 0 unless
-                            * has_spans */
-    uint64_t step_busy_ns; /* the part of busy_ns that lies in recorded steps */
+    uint64_t known_ns;     /* this and the next four as in tkt_idle; 0 unless has_spans */
+    uint64_t busy_ns;
+    uint64_t first_ns;
+    uint64_t step_busy_ns;
+    uint64_t step_unknown_ns;
 } tkt_device_use;
 
 typedef struct tkt_device_uses {
@@ -59,12 +61,17 @@ typedef struct tkt_device_uses {
     uint64_t step_ns; /* total_ns without activities known to be launched outside of the recorded
                        * steps */
     uint64_t step_count; /* of how many steps that is */
-    uint64_t wall_ns;    /* the time that busy_ns is a part of; 0 unless has_spans */
+    uint64_t wall_ns;    /* the time that known_ns is a part of; 0 unless has_spans */
 } tkt_device_uses; /* starts as {0} */
 
-/* True if devices were idle when no activity ran: none to speak of was lost, and not only marked
- * launches are known, as without CUPTI or with a filter. */
+/* True if devices were idle when no activity ran, in the time of tkt_device_known(): not only marked
+ * launches are known, as without CUPTI or with a filter. For the gaps, which tell what is known. */
 bool tkt_device_idle_is_known(const takt_trace *trace);
+
+/* True if nearly all that the device did is known, and none to speak of was lost, so that conclusions
+ * can be drawn from it. */
+bool tkt_device_use_is_known(const takt_trace *trace, const tkt_device_uses *uses,
+                             const tkt_device_use *use);
 
 /* The caller calls TKT_ARRAY_FREE(). TAKT_NO_MEMORY. */
 takt_status tkt_device_uses_of(const takt_trace *trace, tkt_device_uses *out);

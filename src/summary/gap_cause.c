@@ -102,6 +102,14 @@ static uint64_t uncertainty_ns(const takt_trace *trace)
     return ns < MOST_UNCERTAINTY_NS ? (uint64_t)(ns + 0.5) : MOST_UNCERTAINTY_NS;
 }
 
+uint64_t tkt_launched_ns(const takt_trace *trace, const tkt_activity *activity)
+{
+    uint64_t ns = activity->begin_ns;
+    if (activity->call != TKT_NO_CALL)
+        ns = tkt_call_span(trace, activity->call)->begin_ns;
+    return ns < activity->begin_ns ? ns : activity->begin_ns;
+}
+
 tkt_gap_parts tkt_gap_parts_of(const takt_trace *trace, const tkt_activity *before,
                                uint64_t begin_ns, const tkt_activity *after, bool waited)
 {

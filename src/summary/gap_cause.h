@@ -39,6 +39,9 @@ bool tkt_endings_add(tkt_endings *endings, uint64_t end_ns, uint32_t stream);
 /* True if an activity of another stream has ended after `since_ns`. */
 bool tkt_endings_other(const tkt_endings *endings, uint32_t stream, uint64_t since_ns);
 
+/* When the activity was launched at the latest: at its own begin. */
+uint64_t tkt_launched_ns(const takt_trace *trace, const tkt_activity *activity);
+
 /* A gap in two parts, either of which may be empty. */
 typedef struct tkt_gap_parts {
     uint64_t       host_until_ns; /* until then the cause is TKT_IDLE_HOST, afterwards `rest` */

@@ -14,12 +14,14 @@
 /* A stream, or a device. */
 typedef struct row {
     tkt_idle idle;
-    uint64_t until_ns; /* the latest end so far */
-    uint32_t last;     /* the activity with that end, or NONE */
-    uint32_t wait;     /* of a stream: the next wait, see tkt_wait_pass() */
-    uint32_t next;     /* the next row of the same device, or NONE */
-    uint32_t place;    /* index in the result */
-    size_t step;       /* of a device: the first step that does not end before until_ns */
+    uint64_t until_ns;           /* the latest end so far */
+    uint64_t unknown_ns;         /* at the begin */
+    uint32_t last;               /* the activity with that end, or NONE */
+    uint32_t wait;               /* of a stream: the next wait, see tkt_wait_pass() */
+    uint32_t next;               /* the next row of the same device, or NONE */
+    uint32_t place;              /* index in the result */
+    bool is_watched;             /* what it did before its first activity is known */
+    size_t step;                 /* of a device: the first step that does not end before until_ns */
     uint64_t computing_until_ns; /* of a device: the latest end of anything but a copy */
 } row;
 
@@ -48,6 +50,7 @@ typedef struct sweep {
     const takt_trace *trace;
     uint64_t begin_ns; /* of the time in which devices' work is known */
     uint64_t end_ns;
+    bool is_known; /* what devices did between recorded activities */
     const tkt_gaps_wish *wish;
     tkt_wait_lists waits;
     TKT_ARRAY_OF(row) rows;
@@ -112,7 +115,7 @@ static void close_gap(sweep *s, row *r, uint32_t after, const tkt_gap_parts *par
 {
     begin_ns = clip(s, begin_ns);
     end_ns = clip(s, end_ns);
-    if (begin_ns == end_ns)
+    if (begin_ns == end_ns || !s->is_known)
         return;
     uint64_t host_ns = parts->is_late ? clip(s, parts->host_until_ns) : begin_ns;
     host_ns = host_ns < begin_ns ? begin_ns : host_ns;
@@ -156,12 +159,42 @@ static uint64_t in_steps(const takt_trace *trace, row *r, uint64_t from, uint64_
     return sum_ns;
 }
 
+static void add_busy(sweep *s, row *r, uint64_t from_ns, uint64_t to_ns)
+{
+    r->idle.busy_ns += clip(s, to_ns) - clip(s, from_ns);
+    if (r->idle.is_device)
+        r->idle.step_busy_ns += in_steps(s->trace, r, from_ns, to_ns);
+}
+
+/* From the launch of its first activity on the row was busy, and before that it is unknown. */
+static void begin_busy(sweep *s, row *r, uint64_t from_ns, uint64_t begin_ns)
+{
+    r->unknown_ns = from_ns - s->begin_ns;
+    if (r->idle.is_device) {
+        r->idle.step_unknown_ns = in_steps(s->trace, r, s->begin_ns, from_ns);
+        r->idle.computing_ns += begin_ns - from_ns;
+        r->computing_until_ns = begin_ns;
+    }
+    add_busy(s, r, from_ns, begin_ns);
+    r->until_ns = r->idle.first_ns = begin_ns;
+}
+
+/* The time before a row's first activity. */
+static void begin_row(sweep *s, row *r, uint32_t number)
+{
+    const tkt_activity *activity = activity_of(s, number);
+    uint64_t from_ns = clip(s, tkt_launched_ns(s->trace, activity));
+    if (!r->is_watched || (!r->idle.is_device && from_ns < r->until_ns))
+        begin_busy(s, r, from_ns, clip(s, activity->begin_ns));
+    else if (activity->begin_ns > r->until_ns)
+        close_edge(s, r, number, r->until_ns, activity->begin_ns);
+}
+
 static void add_activity(sweep *s, row *r, const tkt_activity *activity, bool waited)
 {
     uint32_t number = (uint32_t)(activity - s->trace->activities.items);
     if (r->last == NONE) {
-        if (activity->begin_ns > r->until_ns)
-            close_edge(s, r, number, r->until_ns, activity->begin_ns);
+        begin_row(s, r, number);
         r->last = number; /* with earlier work there may be no edge */
     } else if (activity->begin_ns > r->until_ns) {
         tkt_gap_parts parts =
@@ -172,9 +205,7 @@ static void add_activity(sweep *s, row *r, const tkt_activity *activity, bool wa
     r->idle.count++;
     if (activity->end_ns <= r->until_ns)
         return;
-    r->idle.busy_ns += clip(s, activity->end_ns) - clip(s, from_ns);
-    if (r->idle.is_device)
-        r->idle.step_busy_ns += in_steps(s->trace, r, from_ns, activity->end_ns);
+    add_busy(s, r, from_ns, activity->end_ns);
     r->until_ns = activity->end_ns;
     r->last = number;
 }
@@ -197,16 +228,17 @@ static uint64_t earlier_until_ns(const sweep *s, uint32_t label)
     for (size_t i = 0; i < s->trace->devices.count; i++)
         if (s->trace->devices.items[i].label == label)
             until_ns = s->trace->devices.items[i].earlier_until_ns;
-    return clip(s, until_ns);
+    return until_ns;
 }
 
 /* Work of earlier launches counts as busy time. */
 static void begin_device(sweep *s, row *r)
 {
-    uint64_t until_ns = earlier_until_ns(s, r->idle.device);
-    r->idle.busy_ns = r->idle.computing_ns = until_ns - s->begin_ns;
-    r->idle.step_busy_ns = in_steps(s->trace, r, s->begin_ns, until_ns);
-    r->until_ns = r->computing_until_ns = until_ns;
+    uint64_t earlier_ns = earlier_until_ns(s, r->idle.device), until_ns = clip(s, earlier_ns);
+    r->is_watched = earlier_ns > 0;
+    r->idle.computing_ns = until_ns - s->begin_ns;
+    add_busy(s, r, s->begin_ns, until_ns);
+    r->until_ns = r->computing_until_ns = r->idle.first_ns = until_ns;
 }
 
 /* Returns a device, created if it is new. NULL without memory. */
@@ -237,7 +269,12 @@ static uint32_t find_stream(sweep *s, device *d, const tkt_activity *activity)
                                              .stream = activity->stream});
     if (number == NONE)
         return NONE;
-    s->rows.items[number].wait = tkt_wait_first(&s->waits, activity->context, activity->stream);
+    const row *of_device = &s->rows.items[d->row]; /* busy for earlier launches on some stream */
+    row *r = &s->rows.items[number];
+    r->is_watched = of_device->is_watched;
+    r->until_ns = clip(s, earlier_until_ns(s, d->label));
+    r->unknown_ns = r->until_ns - s->begin_ns;
+    r->wait = tkt_wait_first(&s->waits, activity->context, activity->stream);
     s->rows.items[d->last_row].next = number;
     d->last_row = number;
     *known = number;
@@ -365,6 +402,8 @@ static bool take_rows(sweep *s, tkt_gaps *out)
             if (!idle)
                 return false;
             *idle = s->rows.items[at].idle;
+            if (s->is_known)
+                idle->known_ns = s->end_ns - s->begin_ns - s->rows.items[at].unknown_ns;
             s->rows.items[at].place = (uint32_t)out->idles.count - 1;
         }
     }
@@ -414,6 +453,7 @@ takt_status tkt_gaps_of(const takt_trace *trace, const tkt_gaps_wish *wish, tkt_
     if (!trace->facts.has_spans)
         return TAKT_NO_SPANS;
     sweep s = {.trace = trace,
+               .is_known = tkt_device_idle_is_known(trace),
                .wish = wish,
                .scopes = {.trace = trace, .stay = wish->stay, .user = wish->user}};
     tkt_device_known(trace, &s.begin_ns, &s.end_ns);
@@ -453,37 +493,4 @@ const tkt_idle *tkt_idle_of(const tkt_gaps *gaps, uint32_t label)
         if (gaps->idles.items[i].is_device && gaps->idles.items[i].device == label)
             return &gaps->idles.items[i];
     return NULL;
-}
-
-/* ---- Once for a trace ------------------------------------------------------------------------ */
-
-static void destroy(void *gaps)
-{
-    tkt_gaps_fini(gaps);
-    tkt_free(gaps);
-}
-
-takt_status tkt_trace_gaps(const takt_trace *trace, const tkt_gaps **out)
-{
-    static const tkt_gaps_wish wish = {.longest = TKT_MOST_GAPS};
-    /* The cast is safe: a sealed trace is constant except for this cache, which the lock protects.
-     * Other threads wait here until the pass is done. */
-    takt_trace *mine = (takt_trace *)trace;
-    takt_status status = TAKT_OK;
-    tkt_gaps *made = NULL;
-    tkt_mutex_lock(&mine->gaps_lock);
-    if (!mine->gaps) {
-        made = tkt_alloc_zeroed(sizeof *made);
-        status = made ? tkt_gaps_of(trace, &wish, made) : TAKT_NO_MEMORY;
-        mine->destroy_gaps = destroy;
-        mine->gaps = made;
-    }
-    if (status == TAKT_OK) {
-        *out = mine->gaps;
-    } else {
-        tkt_free(made);
-        mine->gaps = NULL;
-    }
-    tkt_mutex_unlock(&mine->gaps_lock);
-    return status;
 }

@@ -27,14 +27,19 @@ typedef enum tkt_idle_cause {
     TKT_IDLE_CAUSES
 } tkt_idle_cause;
 
-/* Idle time of one stream or device during the recording. Busy and idle time add up to the
- * recording's length. */
+/* Idle time of one stream or device during the recording.
+ *
+ * A stream executes in order. From the launch of its first recorded activity to the begin of that it
+ * was busy, with the launch or with work from before the recording; before that launch nothing is
+ * known of it, nor of its device, unless the device was watched before the recording. */
 typedef struct tkt_idle {
     uint32_t device; /* string */
     uint32_t context;
     uint32_t stream;
     bool     is_device; /* a device's row: context and stream are 0 */
     uint64_t count;     /* activities */
+    uint64_t known_ns; /* busy and idle time together; 0: it is not known when this was idle, and only
+                        * counts and sums of the work itself are valid */
     uint64_t busy_ns;
     uint64_t idle_ns;
     uint64_t cause_ns[TKT_IDLE_CAUSES]; /* add up to idle_ns */
@@ -43,7 +48,9 @@ typedef struct tkt_idle {
                     * which the whole device was idle, cause_ns[TKT_IDLE_HOST] in total */
     /* Of a device: */
     uint64_t total_ns;     /* sum of its activities' durations */
+    uint64_t first_ns;     /* from here on it was idle if nothing recorded ran */
     uint64_t step_busy_ns; /* its busy time in recorded steps */
+    uint64_t step_unknown_ns; /* what is not known of the recorded steps */
     uint64_t computing_ns; /* its busy time with anything but copies */
     uint64_t copies;
     uint64_t copied_bytes;
@@ -93,7 +100,7 @@ typedef struct tkt_gaps {
     tkt_map waited; /* tkt_launch_key() -> how long devices were idle for these launches, in ns */
     tkt_gap_list stream_gaps;
     tkt_gap_list device_gaps;
-    uint64_t wall_ns; /* time of the recording in which devices' work is known */
+    uint64_t wall_ns; /* time of the recording in which devices' work is recorded */
     uint64_t step_ns; /* sum of the durations of devices' activities, without those known to be
                        * launched outside of the recorded steps */
     tkt_copying copying;

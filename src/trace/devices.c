@@ -32,8 +32,8 @@ typedef struct join {
     tkt_graphs graphs;   /* launches combined from nodes */
     tkt_bodies bodies;
     tkt_stored_activity body; /* the latest one, with the id of its launch */
-    bool is_short;       /* out of memory */
-    bool is_cupti;       /* false: the uncertainty of Takt's clock covers the devices' times too */
+    bool is_short;            /* out of memory */
+    bool is_cupti; /* false: the uncertainty of Takt's clock covers the devices' times too */
 } join;
 
 static bool is_in_window(const join *j, uint64_t begin_ns)
@@ -130,8 +130,21 @@ static uint32_t shape_of(join *j, uint32_t index)
     return *known - 1;
 }
 
+static tkt_earlier earlier_of(const join *j)
+{
+    return (tkt_earlier){&j->map, j->what->first_correlation, j->begin_ns, j->end_ns};
+}
+
+uint64_t tkt_watched_until_ns(const tkt_device *stored, const tkt_earlier *window)
+{
+    bool is_watched = stored->first_correlation &&
+                      !tkt_is_later_call(stored->first_correlation, window->last_call);
+    return is_watched ? window->begin_ns : 0;
+}
+
 __attribute__((cold)) static void copy_devices(join *j)
 {
+    const tkt_earlier window = earlier_of(j);
     for (size_t i = 0; i < j->store->devices.count; i++) {
         tkt_device *device = TKT_ARRAY_ADD(&j->trace->devices);
         if (!device) {
@@ -139,6 +152,8 @@ __attribute__((cold)) static void copy_devices(join *j)
             return;
         }
         *device = j->store->devices.items[i];
+        device->earlier_until_ns = tkt_watched_until_ns(device, &window);
+        device->first_correlation = 0;
         device->label = string_of(j, device->label);
         device->name = string_of(j, device->name);
     }
@@ -193,14 +208,15 @@ static uint32_t call_of(const join *j, const tkt_stored_activity *from)
 }
 
 /* A host that launches ahead has work of earlier launches at the begin of each window. It belongs
- * to none of the window's scopes and steps, but without it a busy device would look idle. */
+ * to none of the window's scopes and steps, but without it a busy device would look idle. Streams
+ * execute in order, so what begins after the window's end kept the device busy, too. */
 bool tkt_note_earlier(takt_trace *trace, const tkt_stored_activity *from, const tkt_earlier *window)
 {
     uint64_t begin_ns = tkt_clock_map_ns(window->map, from->begin);
     uint64_t end_ns = begin_ns + (from->end - from->begin);
     if (from->correlation == 0 || tkt_is_later_call(from->correlation, window->last_call) ||
         tkt_stored_loss(from) || from->device >= trace->devices.count ||
-        !is_time(begin_ns, end_ns) || begin_ns >= window->end_ns || end_ns <= window->begin_ns)
+        !is_time(begin_ns, end_ns) || end_ns <= window->begin_ns)
         return false;
     tkt_device *device = &trace->devices.items[from->device];
     end_ns = end_ns < window->end_ns ? end_ns : window->end_ns;
@@ -219,9 +235,8 @@ static void join_activity(join *j, const tkt_stored_activity *from, uint64_t pos
     if (!is_node && !(j->store->shapes.items[from->shape].filter & j->what->filter))
         return;
     if (!is_ours(j, call, from, position)) {
-        tkt_note_earlier(
-            j->trace, from,
-            &(tkt_earlier){&j->map, j->what->first_correlation, j->begin_ns, j->end_ns});
+        const tkt_earlier window = earlier_of(j);
+        tkt_note_earlier(j->trace, from, &window);
         return;
     }
     if (from->graph && call != TKT_NO_CALL && from != &j->body) {

@@ -288,6 +288,10 @@ typedef struct tkt_earlier {
     uint64_t end_ns;
 } tkt_earlier;
 
+/* What a device's earlier_until_ns begins with: the window's begin if a launch before it was seen,
+ * for then all that it did is known; else 0. */
+uint64_t tkt_watched_until_ns(const tkt_device *stored, const tkt_earlier *window);
+
 /* Notes in the trace's devices, which must be the store's, until when one works for a launch before
  * the window. False if it changes nothing, such as for the window's own work. */
 bool tkt_note_earlier(takt_trace *trace, const tkt_stored_activity *from,

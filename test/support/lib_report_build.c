@@ -70,6 +70,17 @@ uint32_t build_span(takt_trace *trace, uint32_t track, uint32_t site, uint32_t p
     return (uint32_t)(spans->count - 1);
 }
 
+/* What a device did before its first launch is known, unless it is in the trace already. */
+static void watch(takt_trace *trace, uint32_t label)
+{
+    for (size_t i = 0; i < trace->devices.count; i++)
+        if (trace->devices.items[i].label == label)
+            return;
+    tkt_device *device = TKT_ARRAY_ADD(&trace->devices);
+    assert_non_null(device);
+    *device = (tkt_device){.label = label, .earlier_until_ns = 1};
+}
+
 /* A work of a device, launched by `scope`. */
 void build_activity(takt_trace *trace, const char *device, const char *name, uint32_t filter,
                     uint64_t begin_ns, uint64_t end_ns, uint32_t track, uint32_t scope)
@@ -86,6 +97,7 @@ void build_activity(takt_trace *trace, const char *device, const char *name, uin
                                .track = track,
                                .span = TKT_NO_SPAN,
                                .scope = scope};
+    watch(trace, activity->device);
 }
 
 /* A call into CUDA by the scope `parent`; its number in `calls`. They come in the order of the

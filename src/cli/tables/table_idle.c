@@ -163,7 +163,10 @@ static bool fill_busy_in_steps(const table_source *source, table_row *row)
     bool is_good = tkt_device_uses_of(trace, &uses) == TAKT_OK;
     for (size_t i = 0; is_good && i < uses.count; i++) {
         table_put_text(row, tkt_trace_text(trace, uses.items[i].device));
-        table_put_uint(row, uses.items[i].step_busy_ns);
+        if (uses.items[i].known_ns)
+            table_put_uint(row, uses.items[i].step_busy_ns);
+        else
+            table_put_null(row);
         is_good = table_row_end(row);
     }
     TKT_ARRAY_FREE(&uses);
