@@ -452,8 +452,9 @@ static void put_device(tkt_chrome *chrome, const tkt_device *device)
     put_uint(writer, "regsPerMultiprocessor", device->registers_per_multiprocessor);
     put_uint(writer, "sharedMemPerBlockOptin", device->shared_per_block_optin);
     put_uint(writer, "sharedMemPerMultiprocessor", device->shared_per_multiprocessor);
-    if (device->earlier_until_ns > chrome->trace->facts.begin_ns)
-        put_uint(writer, "taktEarlierNs", device->earlier_until_ns - chrome->trace->facts.begin_ns);
+    uint64_t begin_ns = chrome->trace->facts.begin_ns, earlier_ns = device->earlier_until_ns;
+    if (earlier_ns)
+        put_uint(writer, "taktEarlierNs", earlier_ns > begin_ns ? earlier_ns - begin_ns : 0);
     tkt_writer_text(writer, "}");
 }
 

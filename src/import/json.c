@@ -447,7 +447,7 @@ static takt_status finish(imp_json *json, takt_trace **out)
         json->build.last_ns = json->window_end_ns;
         for (size_t i = 0; i < trace->devices.count; i++)
             if (trace->devices.items[i].earlier_until_ns)
-                trace->devices.items[i].earlier_until_ns += json->window_begin_ns;
+                trace->devices.items[i].earlier_until_ns += json->window_begin_ns - 1;
     }
     return imp_build_finish(&json->build, name, backend_text(json, text, sizeof text), out);
 }

@@ -40,8 +40,9 @@ static void take_device(imp_json *json, const imp_object *object)
     device->shared_per_block_optin = number_of(object, "sharedMemPerBlockOptin");
     device->shared_per_multiprocessor = number_of(object, "sharedMemPerMultiprocessor");
     device->memory_bytes = bytes > 0 ? (uint64_t)bytes : 0;
-    if (imp_integer(imp_find(object, "taktEarlierNs"), &earlier_ns) && earlier_ns > 0)
-        device->earlier_until_ns = (uint64_t)earlier_ns; /* from the begin, which comes later */
+    if (imp_integer(imp_find(object, "taktEarlierNs"), &earlier_ns) && earlier_ns >= 0)
+        device->earlier_until_ns = (uint64_t)earlier_ns + 1; /* from 1 ns before the begin, which
+                                                              * comes later */
     imp_build_capability(&json->build, device);
 }
 

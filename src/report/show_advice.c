@@ -371,9 +371,10 @@ static void head_host(tkt_document *document, const tkt_advice_basis *basis,
     tkt_value_text(busy, TKT_CELL_SHARE,
                    (tkt_cell){.d = is_known ? tkt_share(use->busy_ns, use->known_ns) : 0});
     if (use && !is_known)
-        tkt_document_set_headline(
-            document, "When %s was busy is not known; of the host's %s %s takes most, %s.",
-            tkt_trace_text(document->trace, use->device), of, name, share);
+        tkt_document_set_headline(document,
+                                  "When devices were busy is not known; of the host's %s %s takes "
+                                  "most, %s.",
+                                  of, name, share);
     else if (use)
         tkt_document_set_headline(
             document,

@@ -224,7 +224,6 @@ def truth(run, names_process=True):
         kernels[label(work)].append(work.end - work.begin)
         if is_attributed(work):
             launches[label(work)].append((work.call.took(), work.end - work.call.begin))
-    wall = run.end - run.begin
     return dict(
         scopes=scopes(run, is_attributed),
         activities={name: dict(count=len(took), total_time_ns=sum(took))
@@ -234,8 +233,7 @@ def truth(run, names_process=True):
                              total_min_ns=min(t for _, t in rows),
                              total_max_ns=max(t for _, t in rows))
                   for name, rows in launches.items()},
-        gaps={device: dict(activities=len(works), busy_ns=union(works), idle_ns=wall - union(works))
-              for device, works in devices(run).items()},
+        gaps={device: gaps(run, works, is_attributed) for device, works in devices(run).items()},
         steps=dict(recorded=dict(count=len(run.steps), min_ns=min(e - b for _, b, e in run.steps),
                                  max_ns=max(e - b for _, b, e in run.steps))),
         losses={"unattributed": sum(not is_attributed(work) for work in run.works),
@@ -247,5 +245,14 @@ def truth(run, names_process=True):
 def devices(run):
     by_device = defaultdict(list)
     for work in run.works:
-        by_device[f"cuda:{work.device}"].append((work.begin, work.end))
+        by_device[f"cuda:{work.device}"].append(work)
     return by_device
+
+
+def gaps(run, works, is_attributed):
+    """A device is busy from its first launch on; what it did before is unknown."""
+    first = min(works, key=lambda work: work.begin)
+    launched = first.call.begin if is_attributed(first) else first.begin
+    times = [(work.begin, work.end) for work in works] + [(launched, first.begin)]
+    return dict(activities=len(works), busy_ns=union(times),
+                idle_ns=run.end - launched - union(times))

@@ -83,7 +83,7 @@ def read_times(cycle, folder):
     cycle.earlier = {device: until - begin for device, until in perfetto.earlier.items()}
     for device, until in cycle.earlier.items():
         checks.equal("perfetto", f"{device} worked for launches of this program's",
-                     0 < until <= cycle.wall_ns and
+                     0 <= until <= cycle.wall_ns and
                      any(work.device == device for work in cycle.books.works), True)
     cycle.places = truth_paths.places_of_tree(perfetto)
     if chrome:

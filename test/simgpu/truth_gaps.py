@@ -41,10 +41,18 @@ class Recording:
 class Row:
     """A stream, or a device where `stream` is None."""
 
-    def __init__(self, recording, works, until=0):
+    def __init__(self, recording, works, earlier, is_device):
+        """`earlier`: until when the device worked for earlier launches; None: nobody knows."""
         self.recording = recording
         self.count = self.gaps = self.late = 0
-        self.busy = until  # with earlier launches
+        until = earlier or 0
+        self.busy, self.unknown = (until, 0) if is_device else (0, until)
+        self.unwatched = (0, 0)  # launched and begun without watching the time before
+        launched = self.clip(min(works[0].call.begin, works[0].begin))
+        if earlier is None or (not is_device and launched < until):
+            self.unknown, until = launched, self.clip(works[0].begin)
+            self.busy = until - launched
+            self.unwatched = launched, until
         self.idle = dict.fromkeys(CAUSES, 0)
         self.intervals = []  # idle: begin, where the host's part ends, end, whose thread
         self.listed = []  # beside them: cause of the longer part, work before and after
@@ -60,6 +68,12 @@ class Row:
                 self.busy += self.clip(work.end) - self.clip(begin)
                 until = work.end
         self.add(until, until, recording.wall, "edge", last, (last, None))
+
+    def known(self):
+        return self.recording.wall - self.unknown
+
+    def known_percent(self):
+        return percent(self.known(), self.recording.wall) if self.unknown else None
 
     def clip(self, ns):
         return min(max(ns, 0), self.recording.wall)
@@ -140,7 +154,7 @@ def rows_of(recording):
     for work in recording.works:
         groups[work.device, None, None].append(work)
         groups[work.device, work.context, work.stream].append(work)
-    return {key: Row(recording, works, recording.earlier.get(key[0], 0) if key[1] is None else 0)
+    return {key: Row(recording, works, recording.earlier.get(key[0]), key[1] is None)
             for key, works in groups.items()}
 
 
@@ -164,7 +178,7 @@ def scopes_table(recording, devices):
     for device, row in devices.items():
         for name, (idle, late, in_calls) in scopes_of(row).items():
             rows.append({"scope": name, "device": device, "idle_ns": idle,
-                         "idle_percent": percent(idle, recording.wall - row.busy),
+                         "idle_percent": percent(idle, row.known() - row.busy),
                          "host_late_ns": late, "in_calls_ns": in_calls})
     return Table(["scope", "device"], rows, lambda row: -row["idle_ns"])
 
@@ -184,8 +198,9 @@ def gaps(cycle, recording, rows):
     for (device, context, stream), row in rows.items():
         table.append({"device": device, "stream": stream, "context": context,
                       "activities": row.count, "busy_ns": row.busy, "gaps": row.gaps,
-                      "busy_percent": percent(row.busy, recording.wall),
-                      "idle_ns": recording.wall - row.busy, "late": row.late,
+                      "busy_percent": percent(row.busy, row.known()),
+                      "known_percent": row.known_percent(),
+                      "idle_ns": row.known() - row.busy, "late": row.late,
                       **{f"{cause}_ns": ns for cause, ns in row.idle.items()}})
     devices = {key[0]: row for key, row in rows.items() if key[2] is None}
     tables = {"longest": list_of(recording, {key: row for key, row in rows.items()

@@ -75,12 +75,12 @@ def hottest(cycle, scopes):
 
 
 def headline(cycle, scopes, devices):
-    hot, ns, share, calls = hottest(cycle, scopes)
+    hot, _, share, _ = hottest(cycle, scopes)
     if not devices:
-        return (f"The bottleneck is {hot}: {share_text(share)} of the self CPU time, "
-                f"{time_text(ns)} in {calls} calls.")
+        return ("When devices were busy is not known; of the host's self CPU time "
+                f"{hot} takes most, {share_text(share)}.")
     busiest = max(devices, key=lambda name: devices[name].busy)
-    busy = devices[busiest].busy / cycle.wall_ns
+    busy = devices[busiest].busy / devices[busiest].known()
     if busy < 0.8:
         more = f", and {hot} takes {share_text(share)} of the self CPU time" if share >= 0.25 else ""
         return (f"The bottleneck is the host: {busiest} was busy for only {share_text(busy)} of the "
@@ -190,7 +190,7 @@ def copy_advice(cycle, devices, copies):
 def idle_advice(cycle, devices, reports, allocating):
     """`devices` are rows of truth_gaps by name."""
     wall = cycle.wall_ns
-    idles = {name: max(0, wall - row.busy - allocating) for name, row in devices.items()}
+    idles = {name: max(0, row.known() - row.busy - allocating) for name, row in devices.items()}
     idlest = max(idles, key=idles.get)
     row, idle = devices[idlest], idles[idlest]
     late = min(row.idle["host_late"], idle)
@@ -210,7 +210,7 @@ def idle_advice(cycle, devices, reports, allocating):
         more = (f"; for {time_text(inside)} of it the host was " +
                 (f"in {scope}: launch kernels before that work, or move it to the device"
                  if scope else "outside of scopes: add scopes to see why"))
-    told = max(0, wall - row.busy) - idle
+    told = max(0, row.known() - row.busy) - idle
     besides = f", besides {time_text(told)} in slow steps and allocations" \
         if told > 0.05 * idle else ""
     yield Advice(idle, "idle device", "gaps",
@@ -243,11 +243,12 @@ def activities(cycle):
 
 
 def device_row(cycle, name, works, idle):
-    known = dict.fromkeys(("busy_ns", "busy_percent", "idle_ns", "idle_host_ns", "late"))
+    known = dict.fromkeys(("busy_ns", "busy_percent", "known_percent", "idle_ns", "idle_host_ns",
+                           "late"))
     if idle:
-        known = {"busy_ns": idle.busy, "busy_percent": percent(idle.busy, cycle.wall_ns),
-                 "idle_ns": cycle.wall_ns - idle.busy, "idle_host_ns": idle.idle["host_late"],
-                 "late": idle.late}
+        known = {"busy_ns": idle.busy, "busy_percent": percent(idle.busy, idle.known()),
+                 "known_percent": idle.known_percent(), "idle_ns": idle.known() - idle.busy,
+                 "idle_host_ns": idle.idle["host_late"], "late": idle.late}
     return {"device": name, "total_time_ns": took(works), "count": len(works), **known}
 
 

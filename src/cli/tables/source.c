@@ -315,13 +315,14 @@ bool table_row_end(table_row *row)
 const table *table_at(size_t index)
 {
     static const table *const all[] = {
-        &table_facts,         &table_losses,    &table_devices,       &table_tracks,
-        &table_steps,         &table_spans,     &table_path_list,     &table_args,
-        &table_frames,        &table_api,       &table_activities,    &table_waits,
-        &table_overheads,     &table_memory,    &table_memory_totals, &table_counters,
-        &table_marks,         &table_flows,     &table_idle_times,    &table_idle_in_scopes,
-        &table_busy_in_steps, &table_run_steps, &table_run_windows,   &table_slowest_steps,
-        &table_blocks,        &table_phases,    &table_compile,       &table_compile_loading};
+        &table_facts,          &table_losses,        &table_devices,       &table_tracks,
+        &table_steps,          &table_spans,         &table_path_list,     &table_args,
+        &table_frames,         &table_api,           &table_activities,    &table_waits,
+        &table_overheads,      &table_memory,        &table_memory_totals, &table_counters,
+        &table_marks,          &table_flows,         &table_idle_times,    &table_idle_in_scopes,
+        &table_known_times,    &table_busy_in_steps, &table_run_steps,     &table_run_windows,
+        &table_slowest_steps,  &table_blocks,        &table_phases,        &table_compile,
+        &table_compile_loading};
     return index < sizeof all / sizeof *all ? all[index] : NULL;
 }
 

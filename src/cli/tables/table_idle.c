@@ -150,9 +150,32 @@ static bool fill_idle_in_scopes(const table_source *source, table_row *row)
 
 const table table_idle_in_scopes = TABLE_OF("idle_in_scopes", scope_columns, fill_idle_in_scopes);
 
+/* ======== What is known ======== */
+
+static const table_column known_columns[] = {{"kind", "TEXT"},        {"device", "TEXT"},
+                                             {"context", "INTEGER"},  {"stream", "INTEGER"},
+                                             {"known_ns", "INTEGER"}, {"wall_ns", "INTEGER"}};
+
+static bool fill_known_times(const table_source *source, table_row *row)
+{
+    const tkt_gaps *gaps;
+    takt_status status = tkt_trace_gaps(source->trace, &gaps);
+    bool is_good = status == TAKT_OK;
+    for (size_t i = 0; is_good && i < gaps->idles.count; i++) {
+        put_row_of(row, source->trace, &gaps->idles.items[i]);
+        table_put_uint(row, gaps->idles.items[i].known_ns);
+        table_put_uint(row, gaps->wall_ns);
+        is_good = table_row_end(row);
+    }
+    return is_good || status == TAKT_NO_SPANS;
+}
+
+const table table_known_times = TABLE_OF("known_times", known_columns, fill_known_times);
+
 /* ======== Steps ======== */
 
-static const table_column step_columns[] = {{"device", "TEXT"}, {"busy_ns", "INTEGER"}};
+static const table_column step_columns[] = {
+    {"device", "TEXT"}, {"busy_ns", "INTEGER"}, {"unknown_ns", "INTEGER"}};
 
 static bool fill_busy_in_steps(const table_source *source, table_row *row)
 {
@@ -167,6 +190,7 @@ static bool fill_busy_in_steps(const table_source *source, table_row *row)
             table_put_uint(row, uses.items[i].step_busy_ns);
         else
             table_put_null(row);
+        table_put_uint(row, uses.items[i].step_unknown_ns);
         is_good = table_row_end(row);
     }
     TKT_ARRAY_FREE(&uses);

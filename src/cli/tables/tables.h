@@ -147,7 +147,7 @@ extern const table table_memory, table_memory_totals;
 /* table_phases.c */
 extern const table table_blocks, table_phases, table_compile, table_compile_loading;
 /* table_idle.c */
-extern const table table_idle_times, table_idle_in_scopes, table_busy_in_steps;
+extern const table table_idle_times, table_idle_in_scopes, table_known_times, table_busy_in_steps;
 /* table_host.c */
 extern const table table_counters, table_marks, table_flows;
 

@@ -183,7 +183,9 @@ WITH one AS (
     SELECT sum(duration_ns) AS ns FROM device_activities CROSS JOIN span
     WHERE launch_span IS NULL OR (launch_begin_ns >= span.begin_ns AND launch_begin_ns < span.end_ns)
 ), busy AS (
-    SELECT count(*) AS devices, sum(busy_ns) AS ns FROM busy_in_steps
+    SELECT count(*) AS devices, sum(unknown_ns) AS unknown_ns,
+           CASE WHEN count(busy_ns) = count(*) THEN sum(busy_ns) END AS ns
+    FROM busy_in_steps
 )
 SELECT 'recorded' AS steps, one.n AS count, CAST(round(avg(duration_ns)) AS INTEGER) AS mean_ns,
        CAST(round(avg(CASE WHEN rank IN ((one.n + 1) / 2, one.n / 2 + 1) THEN duration_ns END))
@@ -194,7 +196,7 @@ SELECT 'recorded' AS steps, one.n AS count, CAST(round(avg(duration_ns)) AS INTE
        simulated * 1e9 / avg(duration_ns) AS realtime_factor,
        CASE WHEN devices THEN CAST(round(1.0 * coalesce(device.ns, 0) / one.n) AS INTEGER) END
            AS cuda_time_ns,
-       100.0 * busy.ns / (span.ns * devices) AS cuda_busy_percent
+       100.0 * busy.ns / nullif(span.ns * devices - busy.unknown_ns, 0) AS cuda_busy_percent
 FROM one CROSS JOIN span CROSS JOIN fact CROSS JOIN device CROSS JOIN busy GROUP BY one.n
 UNION ALL
 SELECT 'all', n, CAST(round(1.0 * total_ns / n) AS INTEGER), median_ns,

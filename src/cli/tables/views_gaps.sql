@@ -4,7 +4,9 @@
 -- The table idle_times has the times in which a device (kind device) or one of its streams (kind
 -- stream) was idle: from the latest end so far to the next begin, and at both edges of the
 -- recording. `before` and `after` are ids of activities, NULL at an edge. Until host_until_ns the
--- host had not launched the next activity; `rest` is the cause of the remaining time.
+-- host had not launched the next activity; `rest` is the cause of the remaining time. The table
+-- known_times has for how much of wall_ns it is known when a device or stream was idle, and so when
+-- it was busy. 0: not all that it ran is recorded.
 
 -- The idle times between two activities, with the cause of the longer part.
 CREATE VIEW gaps AS
@@ -36,15 +38,21 @@ WITH idle AS (
     FROM device_activities GROUP BY device, context, stream
 )
 SELECT o.device, o.stream, activities,
-       r.end_ns - r.begin_ns - coalesce(idle_ns, 0) AS busy_ns,
-       100.0 * (r.end_ns - r.begin_ns - coalesce(idle_ns, 0)) / (r.end_ns - r.begin_ns)
-           AS busy_percent,
-       coalesce(idle_ns, 0) AS idle_ns, coalesce(gaps, 0) AS gaps,
-       coalesce(host_ns, 0) AS host_late_ns, coalesce(waited_ns, 0) AS waited_ns,
-       coalesce(short_ns, 0) AS short_ns, coalesce(graph_ns, 0) AS graph_ns,
-       coalesce(edge_ns, 0) AS edge_ns, coalesce(other_ns, 0) AS other_ns, o.context,
-       coalesce(late, 0) AS late
-FROM row_of o CROSS JOIN recording r
+       CASE WHEN known_ns THEN known_ns - coalesce(idle_ns, 0) END AS busy_ns,
+       100.0 * (known_ns - coalesce(idle_ns, 0)) / nullif(known_ns, 0) AS busy_percent,
+       CASE WHEN known_ns < wall_ns THEN 100.0 * known_ns / wall_ns END AS known_percent,
+       CASE WHEN known_ns THEN coalesce(idle_ns, 0) END AS idle_ns,
+       CASE WHEN known_ns THEN coalesce(gaps, 0) END AS gaps,
+       CASE WHEN known_ns THEN coalesce(host_ns, 0) END AS host_late_ns,
+       CASE WHEN known_ns THEN coalesce(waited_ns, 0) END AS waited_ns,
+       CASE WHEN known_ns THEN coalesce(short_ns, 0) END AS short_ns,
+       CASE WHEN known_ns THEN coalesce(graph_ns, 0) END AS graph_ns,
+       CASE WHEN known_ns THEN coalesce(edge_ns, 0) END AS edge_ns,
+       CASE WHEN known_ns THEN coalesce(other_ns, 0) END AS other_ns, o.context,
+       CASE WHEN known_ns THEN coalesce(late, 0) END AS late
+FROM row_of o
+     JOIN known_times k ON k.kind = o.kind AND k.device = o.device AND k.context IS o.context
+                           AND k.stream IS o.stream
      LEFT JOIN caused c ON c.kind = o.kind AND c.device = o.device AND c.context IS o.context
                            AND c.stream IS o.stream
 ORDER BY min(o.first_ns) OVER (PARTITION BY o.device), o.device, o.kind, o.first_ns, o.first;
@@ -101,8 +109,9 @@ WITH one AS (
     FROM one JOIN activities a ON a.id = first LEFT JOIN late USING (launch_span)
 )
 SELECT name, count(*) AS count, sum(begin_ns >= call_end_ns) AS queue_count,
-       sum(late) AS not_hidden, 100.0 * sum(late) / count(*) AS not_hidden_percent,
-       sum(waited_ns) AS waited_ns,
+       CASE WHEN known THEN sum(late) END AS not_hidden,
+       CASE WHEN known THEN 100.0 * sum(late) / count(*) END AS not_hidden_percent,
+       CASE WHEN known THEN sum(waited_ns) END AS waited_ns,
        CAST(round(avg(call_end_ns - call_begin_ns)) AS INTEGER) AS api_avg_ns,
        min(call_end_ns - call_begin_ns) AS api_min_ns,
        max(call_end_ns - call_begin_ns) AS api_max_ns,
@@ -116,7 +125,8 @@ SELECT name, count(*) AS count, sum(begin_ns >= call_end_ns) AS queue_count,
        min(max(0, end_ns - call_begin_ns)) AS total_min_ns,
        max(max(0, end_ns - call_begin_ns)) AS total_max_ns,
        CASE WHEN min(launch) = max(launch) THEN min(launch) ELSE 'varies' END AS launch
-FROM named GROUP BY name ORDER BY waited_ns DESC, min(first);
+FROM named CROSS JOIN (SELECT max(known_ns) > 0 AS known FROM known_times)
+GROUP BY name ORDER BY waited_ns DESC, min(first);
 
 -- Launches whose activity is lost, by enclosing scopes, outermost first.
 CREATE VIEW report_launches_missing AS
@@ -143,7 +153,7 @@ SELECT activity, total_time_ns, CAST(round(1.0 * total_time_ns / count) AS INTEG
 FROM report_activities ORDER BY total_time_ns DESC;
 
 CREATE VIEW report_summary_devices AS
-SELECT g.device, busy_percent, busy_ns, idle_ns, host_late_ns AS idle_host_ns, late, total_time_ns,
+SELECT g.device, busy_percent, known_percent, busy_ns, idle_ns, host_late_ns AS idle_host_ns, late, total_time_ns,
        count
 FROM report_gaps g JOIN report_devices USING (device) WHERE stream IS NULL
 ORDER BY (SELECT min(begin_ns) FROM activities a WHERE a.device = g.device), g.device;
