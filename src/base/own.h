@@ -39,6 +39,9 @@ extern __thread tkt_own_work *tkt_own_work_now;
 void tkt_own_work_begin(tkt_own_work *work);
 void tkt_own_work_end(tkt_own_work *work);
 
+/* ns / 1e6 as TKT_OWN_WORK would have it, in a tenth of its time. */
+double tkt_own_ms(uint64_t ns);
+
 /* Around calls of the program's functions, such as on_trace and sinks, until the end of the block.
  * If such a function throws or jumps out, the thread is the program's, as it should be. */
 #define TKT_PROGRAMS_WORK                                                                          \

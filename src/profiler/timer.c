@@ -206,7 +206,7 @@ double takt_timer_end(takt_timer *opaque)
     if (timer->timing)
         tkt_timing_end_at(timer->timing, tkt_ticks());
     uint64_t ticks = end_ticks - timer->begin_ticks;
-    double ms = (double)tkt_clock_duration_ns(tkt_clock_rate(end_ticks), ticks) / 1e6;
+    double ms = tkt_own_ms(tkt_clock_duration_ns(tkt_clock_rate(end_ticks), ticks));
     if (timer->options.elapsed_ms)
         *timer->options.elapsed_ms = ms;
     if (timer->options.samples)

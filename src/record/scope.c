@@ -19,12 +19,29 @@ static void store_top(tkt_thread_log *log, takt_frame *top)
     __atomic_store_n(&log->thread->top, top, __ATOMIC_RELEASE);
 }
 
+/* Ends the scope inside frame `depth` that is not recorded, see takt_scope_hide_v1(). */
+static void unhide(tkt_thread_log *log, uint32_t depth)
+{
+    log->frames[depth + 1].depth &= ~TAKT_FRAME_HIDES;
+    if (depth < TKT_DEEP)
+        log->frames[depth].depth &= ~TAKT_SLOW;
+}
+
+/* The same if the program left it by a jump, and the scope around it has ended. */
+static void forget_hidden(tkt_thread_log *log, uint32_t depth)
+{
+    if (!(log->frames[depth + 1].depth & TAKT_FRAME_HIDES))
+        return;
+    tkt_log_lose(log, TAKT_LOSS_MISMATCH);
+    unhide(log, depth);
+}
+
 /* Removes the frames from `depth` on. So the stack is not full, and BEGINs that found it full need
  * no END any more. */
 static void pop(tkt_thread_log *log, uint32_t depth)
 {
     store_top(log, &log->frames[depth]);
-    log->frames[depth + 1].depth &= ~TAKT_FRAME_HIDES;
+    forget_hidden(log, depth);
     log->unpushed = 0;
     if (depth < log->stray)
         log->stray = 0;
@@ -137,6 +154,7 @@ takt_frame *tkt_scope_push(tkt_thread_log *log, uint32_t site, uint32_t flag, co
         tkt_mismatch_count(TKT_TOO_DEEP, site);
         return NULL;
     }
+    forget_hidden(log, depth);
     uint32_t stack = tkt_stack_here(log, caller);
     if (depth >= TKT_DEEP) {
         depth = TKT_DEEP;
@@ -261,22 +279,29 @@ void takt_scope_end_inside_v1(takt_frame *frame, uint64_t start)
     takt_scope_end_v1(frame, start);
 }
 
-/* ---- Scopes that are not recorded ------------------------------------------------------------- */
+/* ---- Scopes that are not recorded -------------------------------------------------------------
+ */
 
-/* While anything is recorded, a scope that is not, for its level or category, says so at the place of
- * the frame that it does not have: what the program says of it is not said of the scope around it, and
- * its phases end with it. A scope inside another such one has nothing to say. */
+/* Added to the address of a frame by a scope inside another one that is not recorded: it only ends
+ * its phases. */
+#define INSIDE 1u
+
+/* While anything is recorded, a scope that is not, for its level or category, says so at the place
+ * of the frame that it does not have: what the program says of it is not said of the scope around
+ * it, and its phases end with it. Meanwhile what begins in the frame around it calls the library: a
+ * phase is inside of this scope, and a scope tells that a jump has left this one. */
 takt_open takt_scope_hide_v1(void)
 {
     takt_thread_v1 *thread = &takt_thread_hot_v1;
     tkt_thread_log *log = thread->log;
     takt_frame *frame = thread->top;
-    if (!log || (thread->busy & TKT_BUSY_INSIDE) || tkt_log_depth(log) == TKT_MAX_DEPTH ||
-        (frame->depth & TAKT_FRAME_HIDES))
+    if (!log || (thread->busy & TKT_BUSY_INSIDE) || tkt_log_depth(log) == TKT_MAX_DEPTH)
         return takt_not_opened();
+    if (frame->depth & TAKT_FRAME_HIDES)
+        return (takt_open){NULL, (uint64_t)(uintptr_t)frame + INSIDE};
     frame->depth |= TAKT_FRAME_HIDES;
-    if (frame > log->frames && tkt_frame_is_phase(frame - 1))
-        frame[-1].depth |= TAKT_SLOW; /* the next phase is inside this one */
+    if (frame > log->frames)
+        frame[-1].depth |= TAKT_SLOW;
     return (takt_open){NULL, (uint64_t)(uintptr_t)frame};
 }
 
@@ -293,15 +318,18 @@ static void end_inside(takt_frame *frame)
 void takt_scope_unhide_v1(uint64_t address)
 {
     takt_thread_v1 *thread = &takt_thread_hot_v1;
-    const tkt_thread_log *log = thread->log;
-    takt_frame *frame = (takt_frame *)(uintptr_t)address;
+    tkt_thread_log *log = thread->log;
+    takt_frame *frame = (takt_frame *)(uintptr_t)(address & ~(uint64_t)INSIDE);
     if (!log || frame < log->frames || frame >= log->frames + TKT_MAX_DEPTH)
         return; /* another thread's */
     if (frame < thread->top)
         end_inside(frame);
-    frame->depth &= ~TAKT_FRAME_HIDES;
-    if (frame > log->frames && frame <= log->frames + TKT_DEEP)
-        frame[-1].depth &= ~TAKT_SLOW;
+    if (address & INSIDE)
+        return;
+    if (frame > log->frames)
+        unhide(log, (uint32_t)(frame - log->frames) - 1);
+    else
+        frame->depth &= ~TAKT_FRAME_HIDES;
 }
 
 static takt_open hidden_or_none(void)
@@ -336,7 +364,8 @@ static TKT_APART void phase_slow(takt_site *site, const void *caller)
         return;
     uint32_t id = tkt_log_site(log, site);
     uint32_t depth = tkt_log_depth(log);
-    bool is_first = log->frames[depth].depth & TAKT_FRAME_HIDES; /* of a scope that is not recorded */
+    bool is_first =
+        log->frames[depth].depth & TAKT_FRAME_HIDES; /* of a scope that is not recorded */
     if (id && depth > 0 && !is_first && tkt_frame_is_phase(&log->frames[depth - 1])) {
         log->stray = depth == log->stray ? 0 : log->stray;
         uint32_t stack = tkt_stack_here(log, caller);

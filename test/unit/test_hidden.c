@@ -1,9 +1,10 @@
-/* A scope that is not recorded, for its level or category: what the program says of it is dropped, and
- * not said of the scope around it; its phases end with it. */
+/* A scope that is not recorded, for its level or category: what the program says of it is dropped,
+ * and not said of the scope around it; its phases end with it. */
 #include "support/test.h"
 
 #include <takt/takt.h>
 
+#include <setjmp.h>
 #include <string.h>
 
 static const takt_trace *kept;
@@ -84,7 +85,7 @@ static void stages(void)
 }
 
 /* One call of all, with what is recorded after hidden scopes and their phases. */
-static void call(int i)
+static void call_all(int i)
 {
     TAKT_SCOPE("advance");
     TAKT_ARG("dt", 0.5);
@@ -99,7 +100,7 @@ static void call(int i)
     }
 }
 
-static void record(takt_mode mode)
+static void record(takt_mode mode, void (*call)(int), int count)
 {
     static const takt_category_switch off = {"off", false};
     takt_profiler_options options = TAKT_PROFILER_OPTIONS_INIT;
@@ -111,7 +112,7 @@ static void record(takt_mode mode)
     options.background = TAKT_OFF;
     assert_int_equal(takt_profiler_create(&options, &profiler), TAKT_OK);
     assert_int_equal(takt_profiler_start(profiler), TAKT_OK);
-    for (int i = 0; i < 10; i++)
+    for (int i = 0; i < count; i++)
         call(i);
     assert_int_equal(takt_profiler_stop(profiler), TAKT_OK);
     takt_profiler_destroy(profiler);
@@ -119,7 +120,7 @@ static void record(takt_mode mode)
 
 TEST(what_belongs_to_a_hidden_scope_is_dropped)
 {
-    record(TAKT_MODE_TRACE);
+    record(TAKT_MODE_TRACE, call_all, 10);
     found advance = find("advance"), inside = find("recorded inside");
     found first = find("first"), correct = find("correct"), output = find("output");
     assert_int_equal(advance.calls, 10);
@@ -143,7 +144,7 @@ TEST(what_belongs_to_a_hidden_scope_is_dropped)
 
 TEST(a_summary_drops_it_too)
 {
-    record(TAKT_MODE_SUMMARY);
+    record(TAKT_MODE_SUMMARY, call_all, 10);
     takt_node_info node;
     size_t seen = 0;
     for (size_t i = 0; takt_trace_node(kept, i, &node) == TAKT_OK; i++) {
@@ -155,6 +156,78 @@ TEST(a_summary_drops_it_too)
             assert_true(node.flops == 80);
     }
     assert_int_equal(seen, 3);
+    takt_trace_release(kept);
+}
+
+static jmp_buf place;
+
+static void jump(void)
+{
+    TAKT_SCOPE_IN("", TAKT_LEVEL_FINE, "left by a jump");
+    longjmp(place, 1);
+}
+
+static void around_jump(void)
+{
+    TAKT_SCOPE("around");
+    if (!setjmp(place))
+        jump();
+}
+
+static void call_jumping(int i)
+{
+    if (i % 2)
+        around_jump();
+    TAKT_SCOPE("later");
+    TAKT_ARG("k", 1);
+    TAKT_WORK(1, 0);
+    stages();
+}
+
+/* A scope that a jump has left stays open until one around it has ended, which counts it. */
+TEST(a_jump_hides_nothing_for_good)
+{
+    enum {
+        CALLS = 60
+    };
+    record(TAKT_MODE_TRACE, call_jumping, CALLS);
+    found later = find("later"), correct = find("correct");
+    assert_int_equal(later.calls, CALLS);
+    assert_int_equal(later.arguments, CALLS);
+    assert_true(later.flops == CALLS);
+    assert_int_equal(correct.calls, CALLS);
+    assert_string_equal(correct.parent, "later");
+    assert_int_equal(takt_trace_loss(kept, TAKT_LOSS_MISMATCH), CALLS / 2);
+    takt_trace_release(kept);
+}
+
+static void call_nested(int i)
+{
+    TAKT_SCOPE("visible");
+    TAKT_SCOPE_IN("", TAKT_LEVEL_FINE, "outer");
+    inner(i);
+    {
+        TAKT_SCOPE_IN("", TAKT_LEVEL_FINE, "in it");
+        TAKT_PHASE("its phase");
+        TAKT_PHASE("its last phase");
+    }
+    TAKT_ARG("of outer", 1);
+    TAKT_WORK(1000, 0);
+    inner(i);
+}
+
+TEST(phases_end_with_their_hidden_scope_inside_another)
+{
+    record(TAKT_MODE_TRACE, call_nested, 10);
+    found last = find("its last phase"), inside = find("recorded inside");
+    assert_int_equal(find("its phase").calls, 10);
+    assert_int_equal(last.calls, 10);
+    assert_int_equal(last.arguments, 0);
+    assert_true(last.flops == 0);
+    assert_string_equal(last.parent, "visible");
+    assert_int_equal(inside.calls, 20);
+    assert_string_equal(inside.parent, "visible");
+    assert_int_equal(find("visible").arguments, 0);
     takt_trace_release(kept);
 }
 
