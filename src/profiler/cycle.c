@@ -290,10 +290,10 @@ static takt_status hand_on(tkt_writer *gathered)
     return take_status(gathered);
 }
 
-/* Tables of all ranks in one log could not be read: of a job, rank 0 prints. */
+/* Tables of all ranks in one log could not be read: of a job, rank 0 prints. Its size may be unknown. */
 static bool is_left_to_rank_0(const takt_profiler_options *options)
 {
-    return options->rank > 0 && options->world_size > 1 && tkt_reports_are_printed(options);
+    return options->rank > 0 && tkt_reports_are_printed(options);
 }
 
 static void tell_rank(const takt_profiler_options *options, bool is_printed, const takt_sink *to)

@@ -109,7 +109,7 @@ static void word_growth(char *out, size_t size, const wording *w)
     out[0] = '\0';
     if (advice->grew_ns > 0)
         used = snprintf(out, size, ": %s grew by %s%s%s",
-                        advice->name ? w->name : "the time outside of scopes", w->grew,
+                        advice->name ? w->name : "the time outside of recorded scopes", w->grew,
                         advice->call ? ", mostly in " : "", advice->call ? advice->call : "");
     if (advice->idle_ns > 0 && used >= 0 && (size_t)used < size)
         snprintf(out + used, size - (size_t)used, "%s %s was idle for %s", used ? ";" : ":",
@@ -246,11 +246,13 @@ static void word_host(char out[SENTENCE], const wording *w)
             w->count, w->share, w->time, w->name, w->other);
         break;
     case TKT_ADVICE_THREADS:
-        SAY("%s spent %s in %s, %s times the mean of %llu threads: share the work evenly.",
+        SAY("%s spent %s in %s, %s times the mean of %llu threads: if they wait for it, share the "
+            "work evenly.",
             w->advice->device ? w->device : "One thread", w->time, w->name, w->factor, w->count);
         break;
     case TKT_ADVICE_UNCOVERED:
-        SAY("%s of the wall time, %s, is outside of scopes: add scopes to see what happens there.",
+        SAY("%s of the wall time, %s, is outside of recorded scopes: add scopes, or record finer "
+            "ones, to see what happens there.",
             w->share, w->time);
         break;
     case TKT_ADVICE_SMALL:

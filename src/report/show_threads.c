@@ -215,7 +215,7 @@ takt_status tkt_show_threads(tkt_document *document, const takt_report_options *
         tkt_note_more_threads(document, "the last row stands for all of them");
         tkt_document_explain(document, "waited_ns",
                              "Waited is time in calls that wait for devices, and in scopes that "
-                             "have \"wait\", \"_barrier\", \"idle\" or \"sleep\" in their name.");
+                             "wait by their category or by a word of their name.");
     }
     if (status == TAKT_OK && document->tables[1].row_count > 0)
         tkt_document_explain(document, "mean_percent",

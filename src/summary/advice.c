@@ -25,14 +25,6 @@ static bool is_hotter(const tkt_scope_total *scope, const tkt_scope_total *than)
     return !than || tkt_working_ns(scope) > tkt_working_ns(than);
 }
 
-/* True if threads of a pool wait in it for work or for each other, or one thread for them. */
-static bool waits_for_threads(const takt_trace *trace, const tkt_scope_total *scope)
-{
-    bool has_unlisted = scope->threads == 0 && trace->losses[TAKT_LOSS_MORE_THREADS] > 0;
-    bool is_for_others = scope->others_ns > 0 && scope->others_ns >= scope->total_ns / 2;
-    return scope->is_wait && (scope->threads > 1 || has_unlisted || is_for_others);
-}
-
 tkt_hottest tkt_hottest_scope(const takt_trace *trace, const tkt_scopes *scopes)
 {
     uint64_t wall_ns = tkt_wall_ns(&trace->facts);
@@ -40,7 +32,7 @@ tkt_hottest tkt_hottest_scope(const takt_trace *trace, const tkt_scopes *scopes)
     uint64_t working_ns = 0;
     for (size_t i = 0; i < scopes->count; i++) {
         const tkt_scope_total *scope = &scopes->items[i];
-        bool waits = waits_for_threads(trace, scope);
+        bool waits = scope->is_wait;
         if (!waits && is_hotter(scope, all.scope))
             all.scope = scope;
         if (!is_of_main(scope))

@@ -175,8 +175,6 @@ static takt_status add_events(grouping *g)
             scopes->items[i].device_sum_ns = 0;
     if (status == TAKT_OK && g->has_threads)
         status = tkt_threads_spread(trace, of_site, scopes);
-    if (status == TAKT_OK && g->has_threads && g->events != ALL_EVENTS)
-        status = tkt_scopes_add_waits(trace, of_site, scopes);
     tkt_free(of_site);
     return status;
 }

@@ -50,8 +50,6 @@ typedef struct tkt_scope_total {
     uint64_t main_ns;    /* total time on the main thread */
     uint32_t    threads; /* number of threads that called it */
     uint32_t    site;    /* one of its sites, or TKT_SITE_OTHER */
-    uint64_t others_ns;  /* if one thread waits in it: what other threads worked meanwhile; 0 from
-                          * tkt_scopes_by_name() */
     bool is_wait;        /* by name: tkt_site_waits() of one of its sites */
 } tkt_scope_total;
 

@@ -84,8 +84,4 @@ takt_status tkt_regions_of(const takt_trace *trace, uint32_t main, tkt_threads *
 takt_status tkt_threads_spread(const takt_trace *trace, const uint32_t *of_site,
                                tkt_scopes *scopes);
 
-/* Sets others_ns of each of `scopes`, behind tkt_threads_spread() (waits.c). TAKT_NO_MEMORY. */
-takt_status tkt_scopes_add_waits(const takt_trace *trace, const uint32_t *of_site,
-                                 tkt_scopes *scopes);
-
 #endif

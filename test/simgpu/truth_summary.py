@@ -100,8 +100,8 @@ def host_advice(cycle, scopes):
         missing = cycle.wall_ns - everything
         yield Advice(missing, "outside of scopes", "tree",
                      f"{share_text(missing / cycle.wall_ns)} of the wall time, "
-                     f"{time_text(missing)}, is outside of scopes: add scopes to see what "
-                     "happens there.")
+                     f"{time_text(missing)}, is outside of recorded scopes: add scopes, or "
+                     "record finer ones, to see what happens there.")
     if cycle.cost_ns > 0.05 * cycle.wall_ns:
         cost = int(cycle.cost_ns)
         yield Advice(cost, "cost of recording", "scopes",
@@ -156,7 +156,7 @@ def thread_advice(cycle, chrome, told):
         waste, most, mean_ns, name, count = best
         yield Advice(waste, "uneven threads", "scopes",
                      f"One thread spent {time_text(most)} in {name}, {rounded(most / mean_ns, 1)} "
-                     f"times the mean of {count} threads: share the work evenly.", name)
+                     f"times the mean of {count} threads: if they wait for it, share the work evenly.", name)
 
 
 def covered(works, wall):

@@ -61,47 +61,6 @@ TEST(the_hottest_scope_is_the_headline)
     takt_trace_release(trace);
 }
 
-/* Threads of a pool that have no work are no bottleneck; a thread that waits alone may be one. */
-TEST(waiting_threads_are_not_the_headline)
-{
-    for (uint32_t threads = 1; threads <= 2; threads++) {
-        takt_trace *trace = build_begin(2000000);
-        for (uint32_t i = 0; i < threads; i++) {
-            uint32_t track = build_track(trace, i ? "worker" : "main");
-            build_span(trace, track, build_site(trace, "wait for work"), TKT_NO_SPAN, 1000000,
-                       1600000);
-            build_span(trace, track, build_site(trace, "job"), TKT_NO_SPAN, 1600000, 2000000);
-        }
-        build_end(trace);
-        assert_headline(trace, threads == 1 ? "The bottleneck is wait for work: 60.00% of the self "
-                                              "CPU time, 600.000us in 1 call."
-                                            : "The bottleneck is job: 40.00% of the self CPU time, "
-                                              "800.000us in 2 calls.");
-        takt_trace_release(trace);
-    }
-}
-
-/* Main waits for 1 ms. A worker runs jobs for half of this time, or a little less. */
-TEST(waiting_for_working_threads_is_not_the_headline)
-{
-    for (uint64_t less_ns = 0; less_ns <= 1000; less_ns += 1000) {
-        takt_trace *trace = build_begin(2000000);
-        uint32_t track = build_track(trace, "main"), worker = build_track(trace, "worker");
-        trace->facts.process_id = trace->tracks.items[track].thread_id;
-        build_span(trace, track, build_site(trace, "wait for jobs"), TKT_NO_SPAN, 1000000, 2000000);
-        build_span(trace, worker, build_site(trace, "wait for work"), TKT_NO_SPAN, 1000000,
-                   1400000);
-        build_span(trace, worker, build_site(trace, "job"), TKT_NO_SPAN, 1500000,
-                   2000000 - less_ns);
-        build_end(trace);
-        assert_headline(trace, less_ns == 0 ? "The bottleneck is job: 26.32% of the self CPU time, "
-                                              "500.000us in 1 call."
-                                            : "The bottleneck is wait for jobs: 52.66% of the self "
-                                              "CPU time, 1.000ms in 1 call.");
-        takt_trace_release(trace);
-    }
-}
-
 /* Main works for half of the time, or a little less; a thread in the background sleeps in a scope.
  */
 TEST(a_background_thread_is_not_the_headline_while_main_works)
@@ -236,7 +195,7 @@ TEST(uncovered_time_is_told)
     assert_int_equal(advice->time_ns, 300000);
     assert_near(advice->share, 0.3, 1e-12);
     assert_said(trace, a.count,
-                "30.00% of the wall time, 300.000us, is outside of scopes: add scopes to see what "
+                "30.00% of the wall time, 300.000us, is outside of recorded scopes: add scopes, or record finer ones, to see what "
                 "happens there. See takt report --tree.");
     takt_trace_release(trace);
     trace = build_even(800000); /* a fifth is told */
