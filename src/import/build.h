@@ -30,6 +30,9 @@ typedef struct imp_row {
 typedef struct imp_process {
     uint32_t id;   /* the system's number */
     uint32_t name; /* string, where the file has a text instead of a number; 0: none */
+    bool is_device;   /* the file has a device's events under a process of its own */
+    bool is_gpu;      /* a device with streams of kernels and copies */
+    uint32_t ordinal; /* of a GPU; IMP_NOTHING: its threads are the devices */
 } imp_process;
 
 /* ======== Building ======== */

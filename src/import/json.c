@@ -418,8 +418,10 @@ static bool take_object(imp_json *json)
 
 static const char *backend_text(const imp_json *json, char *out, size_t size)
 {
-    const char *backend =
-        json->backend ? tkt_trace_text(json->build.trace, json->backend) : "torch.profiler";
+    bool is_torch = json->has_category && !json->has_foreign;
+    const char *backend = json->backend ? tkt_trace_text(json->build.trace, json->backend)
+                          : is_torch    ? "torch.profiler"
+                                        : "an unknown profiler";
     snprintf(out, size, "%.200s (imported)", backend);
     return out;
 }

@@ -35,6 +35,8 @@ typedef struct imp_json {
     bool is_part;              /* the rest of the recording is in other files */
     bool is_cut;
     bool has_event;        /* one that is understood */
+    bool has_category;     /* one of torch.profiler's */
+    bool has_foreign;      /* a device as another profiler names it */
     bool is_skipping;      /* a broken event, whose end was not found yet */
     uint64_t event_offset; /* of the event being read */
     uint64_t cut_bytes;
@@ -86,6 +88,9 @@ static inline uint64_t imp_json_uint(const imp_json *json, const char *key)
     return imp_json_positive(imp_json_arg(json, key));
 }
 
+/* An event's process; NULL without memory. Valid until the next call. */
+imp_process *imp_json_process(imp_json *json, const imp_event *event);
+
 /* The row of an event's thread; NULL without memory. */
 imp_row *imp_json_row(imp_json *json, const imp_event *event);
 
@@ -110,6 +115,12 @@ bool imp_json_take_wait(imp_json *json, const imp_event *event);
 bool imp_json_take_overhead(imp_json *json, const imp_event *event);
 bool imp_json_take_annotation(imp_json *json, const imp_event *event);
 bool imp_json_take_memory(imp_json *json, const imp_event *event);
+
+/* Notes that a process of this name is a device, if it is one. */
+void imp_json_name_process(imp_json *json, imp_process *process, imp_text name);
+
+/* Takes a slice without a category from a process that is a device. */
+bool imp_json_take_foreign(imp_json *json, const imp_event *event, const imp_process *process);
 
 /* Takes the list of devices at the head of the file. */
 void imp_json_take_devices(imp_json *json, const imp_value *list);

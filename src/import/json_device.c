@@ -1,10 +1,12 @@
 /* Events of devices, and the list of devices. */
 #include "import/json.h"
 
+#include "base/text.h"
 #include "cuda/kinds.h"
 #include "export/devices.h"
 #include "trace/devices.h"
 
+#include <ctype.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -206,6 +208,57 @@ bool imp_json_take_memset(imp_json *json, const imp_event *event)
     work.shape.target = memory_of(imp_json_text(json, &event->name));
     imp_build_work(&json->build, &work);
     return true;
+}
+
+/* ---- Devices as processes -------------------------------------------------------------------- */
+
+/* TensorFlow and JAX name their devices "/device:GPU:0", "/device:TPU:0". Torch named all of them
+ * "CUDA functions" until 2020, Huawei's profiler for torch names them "Ascend Hardware". */
+void imp_json_name_process(imp_json *json, imp_process *process, imp_text name)
+{
+    char text[32];
+    unsigned ordinal = 0;
+    snprintf(text, sizeof text, "%.*s", (int)(name.size < sizeof text ? name.size : 31),
+             name.bytes);
+    bool is_old = strcmp(text, "CUDA functions") == 0;
+    bool is_gpu = is_old || sscanf(text, "/device:GPU:%4u", &ordinal) == 1;
+    bool is_other = imp_begins(name, "/device:") && !imp_begins(name, "/device:CPU");
+    if (!is_gpu && !is_other && strcmp(text, "Ascend Hardware") != 0)
+        return;
+    json->has_foreign = true;
+    process->is_device = true;
+    process->is_gpu = is_gpu;
+    process->ordinal = is_old ? IMP_NOTHING : ordinal;
+}
+
+/* False for rows such as "XLA Modules", which show the work of the streams again. A row without a
+ * name has its number as name, or none. */
+static bool is_stream(imp_json *json, const imp_event *event)
+{
+    const imp_row *row = imp_json_row(json, event);
+    const char *name = row && row->name ? tkt_trace_text(json->build.trace, row->name) : "";
+    return row && (!isalpha((unsigned char)name[0]) || tkt_begins_with(name, "Stream"));
+}
+
+bool imp_json_take_foreign(imp_json *json, const imp_event *event, const imp_process *process)
+{
+    char number[12];
+    imp_event work = *event;
+    imp_text name = imp_json_text(json, &event->name);
+    if (!process->is_gpu || !is_stream(json, event))
+        return false;
+    if (process->ordinal == IMP_NOTHING)
+        work.process = event->thread;
+    else
+        work.process = (imp_value){
+            .bytes = (const uint8_t *)number,
+            .size = (size_t)snprintf(number, sizeof number, "%u", (unsigned)process->ordinal),
+            .kind = IMP_WORD};
+    if (imp_begins(name, "Memcpy"))
+        return imp_json_take_memcpy(json, &work);
+    if (imp_begins(name, "Memset"))
+        return imp_json_take_memset(json, &work);
+    return imp_json_take_kernel(json, &work);
 }
 
 /* ---- What belongs to devices ----------------------------------------------------------------- */

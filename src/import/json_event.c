@@ -45,20 +45,37 @@ uint32_t imp_json_id(const imp_value *value)
     return imp_integer(value, &id) && id > 0 && id < UINT32_MAX ? (uint32_t)id : 0;
 }
 
-/* Processes and threads may have texts as numbers, such as "rank 0": then that is their name. */
+static uint64_t process_key(const imp_event *event)
+{
+    return tkt_hash_bytes(event->process.bytes, event->process.size);
+}
+
+/* The number of the process. Processes and threads may have texts as numbers, such as "rank 0":
+ * then that is their name. */
+static uint32_t process_of(imp_json *json, const imp_event *event)
+{
+    uint32_t number =
+        imp_build_process(&json->build, process_key(event), imp_json_id(&event->process));
+    imp_process *process = number == IMP_NOTHING ? NULL : &json->build.processes.items[number];
+    if (process && !process->id && !process->name) {
+        process->name = imp_json_string(json, &event->process);
+        imp_json_name_process(json, process, imp_json_text(json, &event->process));
+    }
+    return number;
+}
+
+imp_process *imp_json_process(imp_json *json, const imp_event *event)
+{
+    uint32_t number = process_of(json, event);
+    return number == IMP_NOTHING ? NULL : &json->build.processes.items[number];
+}
+
 imp_row *imp_json_row(imp_json *json, const imp_event *event)
 {
-    uint64_t key = tkt_hash_bytes(event->process.bytes, event->process.size);
     uint64_t thread = tkt_hash_bytes(event->thread.bytes, event->thread.size);
-    uint32_t number = imp_build_process(&json->build, key, imp_json_id(&event->process));
-    imp_row *row = imp_build_row(&json->build, tkt_hash_u64(key) ^ thread, number,
-                                 imp_json_id(&event->thread));
-    if (!row)
-        return NULL;
-    imp_process *process = &json->build.processes.items[number];
-    if (!process->id && !process->name)
-        process->name = imp_json_string(json, &event->process);
-    if (!row->thread_id && !row->name)
+    imp_row *row = imp_build_row(&json->build, tkt_hash_u64(process_key(event)) ^ thread,
+                                 process_of(json, event), imp_json_id(&event->thread));
+    if (row && !row->thread_id && !row->name)
         row->name = imp_json_string(json, &event->thread);
     return row;
 }
@@ -149,8 +166,14 @@ static imp_text inner_name(imp_text text)
 
 static bool take_metadata(imp_json *json, const imp_event *event)
 {
-    int64_t process;
-    if (!imp_is(&event->name, "thread_name") || !imp_integer(&event->process, &process))
+    int64_t number;
+    if (imp_is(&event->name, "process_name")) {
+        imp_process *process = imp_json_process(json, event);
+        if (process)
+            imp_json_name_process(json, process, imp_json_text(json, imp_json_arg(json, "name")));
+        return true;
+    }
+    if (!imp_is(&event->name, "thread_name") || !imp_integer(&event->process, &number))
         return true;
     imp_text name = inner_name(imp_json_text(json, imp_json_arg(json, "name")));
     bool is_stream = name.size > 7 && imp_begins(name, "stream ");

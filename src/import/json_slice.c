@@ -360,8 +360,13 @@ bool imp_json_take_slice(imp_json *json, imp_event *event)
         return false;
     if (event->duration.size && event->duration.bytes[0] == '-')
         return true;
+    json->has_category |= known->kind != SLICE_OTHER;
     if (known->kind == SLICE_DEVICE)
         return known->take(json, event);
+    const imp_process *process =
+        known->kind == SLICE_OTHER && !json->is_takt ? imp_json_process(json, event) : NULL;
+    if (process && process->is_device)
+        return imp_json_take_foreign(json, event, process);
     if (known->kind == SLICE_WINDOW) {
         imp_build_extend(&json->build, event->begin_ns, event->end_ns);
         return true;

@@ -315,6 +315,55 @@ def check_texts(path):
             fail(f"texts: no {words!r} in {text}")
 
 
+# Files that torch.profiler did not write: devices are processes, and events have no categories. What
+# is expected: scopes, activities, skipped events.
+FOREIGN = {
+    "JAX": ("""{"traceEvents": [
+{"ph": "M", "pid": 1, "name": "process_name", "args": {"name": "/device:GPU:3"}},
+{"ph": "M", "pid": 2, "name": "process_name", "args": {"name": "/device:TPU:0"}},
+{"ph": "M", "pid": 3, "name": "process_name", "args": {"name": "/device:CPU:0"}},
+{"ph": "M", "pid": 701, "name": "process_name", "args": {"name": "/host:CPU"}},
+{"ph": "M", "pid": 1, "tid": 15, "name": "thread_name", "args": {"name": "Stream #15(MemcpyH2D,Compute)"}},
+{"ph": "M", "pid": 1, "tid": 16, "name": "thread_name", "args": {"name": "XLA Modules"}},
+{"ph": "X", "pid": 701, "tid": 1, "ts": 100.5, "dur": 50.25, "name": "PjitFunction(f)"},
+{"ph": "X", "pid": 3, "tid": 1, "ts": 110, "dur": 7, "name": "on the host"},
+{"ph": "X", "pid": 1, "tid": 15, "ts": 130.1, "dur": 20, "name": "fusion_3", "args": {"hlo_op": "fusion.3"}},
+{"ph": "X", "pid": 1, "tid": 15, "ts": 151, "dur": 2.5, "name": "MemcpyH2D"},
+{"ph": "X", "pid": 1, "tid": 15, "ts": 154, "dur": 1.5, "name": "Memset"},
+{"ph": "X", "pid": 1, "tid": 16, "ts": 130, "dur": 21, "name": "jit_f"},
+{"ph": "X", "pid": 2, "tid": 1, "ts": 130, "dur": 21, "name": "dot"}
+]}""", {"PjitFunction(f)": 50250, "on the host": 7000},
+            [("cuda:3", "kernel fusion_3", 20000), ("cuda:3", "memcpy", 2500), ("cuda:3", "memset", 1500)], 2),
+    "torch in 2020": ("""[
+{"name": "add", "ph": "X", "ts": 101.524, "dur": 134.49, "tid": 1, "pid": "CPU functions", "args": {}},
+{"name": "add", "ph": "X", "ts": 102.957, "dur": 134.176, "tid": 1, "pid": "CUDA functions", "args": {}}]
+""", {"add": 134490}, [("cuda:1", "kernel add", 134176)], 0),
+    "Ascend": ("""[
+{"ph": "M", "name": "process_name", "pid": 2, "tid": 0, "args": {"name": "Ascend Hardware"}},
+{"ph": "X", "cat": "cpu_op", "name": "aten::mm", "pid": 9, "tid": 9, "ts": "5.5", "dur": 12.345},
+{"ph": "X", "name": "MatMul", "pid": 2, "tid": 5, "ts": "7.001", "dur": 3.002}]
+""", {"aten::mm": 12345}, [], 1)}
+
+
+def check_foreign(path):
+    for what, (text, scopes, works, skipped) in FOREIGN.items():
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(text)
+        compare(f"{what}: scopes", {name: dict(calls=1, self_cpu_ns=ns) for name, ns in scopes.items()},
+                table(path, "scopes", "name"))
+        found = [(row["device"], row["name"], int(row["duration_ns"]))
+                 for row in exported(path, "activities")]
+        if found != works:
+            fail(f"{what}: activities {found} instead of {works}")
+        info = json.loads(run("info", "--json", path))
+        losses = {name: count for name, count in info["losses"].items() if count}
+        wanted = {"unattributed": len(works), "skipped events": skipped}
+        if losses != {name: count for name, count in wanted.items() if count}:
+            fail(f"{what}: losses {losses}")
+        if info["backend"] != "an unknown profiler (imported)":
+            fail(f"{what}: recorded by {info['backend']}")
+
+
 def damage(folder, name, statement):
     """A file of Nsight Systems' after a statement of SQL."""
     nsys_file.write(run_model.Run(1), f"{folder}/{name}")
@@ -477,6 +526,7 @@ with tempfile.TemporaryDirectory() as scratch:
     check_odd(scratch + "/odd.json")
     check_texts(scratch + "/texts.json")
     check_stacks(scratch + "/stacks.json")
+    check_foreign(scratch + "/foreign.json")
     check_work(scratch + "/work.json")
     check_odd_rows(scratch + "/rows.sqlite")
     check_kinds(scratch + "/kinds.sqlite")
