@@ -112,11 +112,12 @@ static uint32_t track_of(imp_build *build, imp_row *row)
 
 /* ---- Spans ----------------------------------------------------------------------------------- */
 
-/* A trace has room for 2^24 sites; names beyond that share one. */
+/* A trace has room for 2^24 sites; names beyond that share the first one, which has no name. */
 static uint32_t find_site(imp_build *build, const imp_what *what)
 {
     takt_trace *trace = build->trace;
-    tkt_trace_site site = {.name = what->name,
+    tkt_trace_site site = {.name =
+                               what->name ? what->name : imp_build_string(build, "(unnamed)", 9),
                            .category = what->category,
                            .file = what->file,
                            .line = what->line,

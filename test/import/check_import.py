@@ -398,6 +398,40 @@ def check_odd_rows(path):
         fail("odd rows: devices without a name have a blank behind them")
 
 
+# Ranges without a name, in the innermost of which a kernel is launched: nested in an "outer" of 8 us.
+UNNAMED = [(1000, 9000, "outer"), (2000, 8000, ""), (2500, 7000, None)]
+
+
+def check_unnamed(path):
+    db = sqlite3.connect(path + ".sqlite")
+    db.execute("CREATE TABLE StringIds (id INT, value TEXT)")
+    db.execute("CREATE TABLE NVTX_EVENTS (start, end, eventType, globalTid, text, textId, domainId)")
+    db.execute("CREATE TABLE CUPTI_ACTIVITY_KIND_RUNTIME (start, end, globalTid, correlationId, nameId)")
+    db.execute("CREATE TABLE CUPTI_ACTIVITY_KIND_MEMSET (start, end, deviceId, contextId, streamId, "
+               "correlationId, globalPid, bytes, memKind)")
+    who = nsys_file.global_id(4, 4)
+    db.executemany("INSERT INTO NVTX_EVENTS VALUES (?, ?, 59, ?, ?, NULL, 0)",
+                   [(begin, end, who, name) for begin, end, name in UNNAMED])
+    db.execute("INSERT INTO CUPTI_ACTIVITY_KIND_RUNTIME VALUES (3000, 3500, ?, 1, NULL)", (who,))
+    db.execute("INSERT INTO CUPTI_ACTIVITY_KIND_MEMSET VALUES (4000, 8000, 0, 1, 7, 1, ?, 1, 2)",
+               (nsys_file.global_id(4),))
+    db.commit()
+    db.close()
+    events = [{"ph": "X", "pid": 4, "tid": 4, "ts": begin / 1000, "dur": (end - begin) / 1000,
+               "name": name or ""} for begin, end, name in UNNAMED[:2]]
+    events += [{"ph": phase, "pid": 4, "tid": 4, "ts": time} for phase, time in (("B", 2.5), ("E", 7))]
+    with open(path + ".json", "w", encoding="utf-8") as file:
+        json.dump(events, file)
+    for ending, device in (".sqlite", {"self_cuda_ns": 4000}), (".json", {}):
+        compare("unnamed" + ending, {
+            "outer": dict(calls=1, self_cpu_ns=2000, cpu_total_ns=8000),
+            "(unnamed)": dict(calls=2, self_cpu_ns=1500 + 4500, cpu_total_ns=6000, **device)},
+                table(path + ending, "scopes", "name"))
+        text = run("report", "--tree", path + ending)
+        if "other paths" in text:
+            fail(f"unnamed{ending}: paths that are left out: {text}")
+
+
 # Copies and graphs by kind: the columns that a file has for each, and what they are in Takt.
 KINDS = [("MEMCPY", {"copyKind": 1, "srcKind": 0, "dstKind": 2}, "HtoD pageable device "),
          ("MEMCPY", {"copyKind": 2, "srcKind": 2, "dstKind": 1}, "DtoH device pinned "),
@@ -530,6 +564,7 @@ with tempfile.TemporaryDirectory() as scratch:
     check_work(scratch + "/work.json")
     check_odd_rows(scratch + "/rows.sqlite")
     check_kinds(scratch + "/kinds.sqlite")
+    check_unnamed(scratch + "/unnamed")
     check_refused(scratch)
 if failures:
     sys.exit(f"{failures} failures")
