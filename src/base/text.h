@@ -48,6 +48,13 @@ char *tkt_put_us(char *out, uint64_t ns);
 #define TKT_DOUBLE_DIGITS 15
 char *tkt_put_double(char *out, double value, int least);
 
+/* For people, of a number that may have been a float: if it is the value of one and has more than
+ * TKT_DOUBLE_DIGITS digits, the fewest that read back as the same float: "0.1" for 0.1f. */
+char *tkt_put_real(char *out, double value, int least);
+
+/* The number that tkt_put_real() shows. */
+double tkt_real_shown(double value);
+
 /* The part of a path behind the last '/'. */
 const char *tkt_base_name(const char *path);
 

@@ -104,8 +104,7 @@ static size_t put_argument(char *out, size_t size, const takt_trace *trace, cons
         *tkt_put_u64(number, arg->value.u) = '\0';
         break;
     case TKT_ARG_DOUBLE:
-        if (!tkt_value_raw(number, TKT_CELL_NUMBER, (tkt_cell){.d = arg->value.d}))
-            value = isnan(arg->value.d) ? "nan" : arg->value.d > 0 ? "inf" : "-inf";
+        *tkt_put_real(number, arg->value.d, TKT_DOUBLE_DIGITS) = '\0';
         break;
     case TKT_ARG_BOOL:
         value = arg->value.b ? "true" : "false";

@@ -6,7 +6,9 @@
 #include "summary/owners.h"
 #include "summary/scopes.h"
 
+#include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* ======== Groups ======== */
@@ -22,6 +24,13 @@ typedef struct open_span {
     uint32_t group; /* the span's group; of a hidden call: its scope's; or TKT_NO_GROUP */
 } open_span;
 
+/* An argument as it is compared. */
+typedef struct value {
+    uint32_t key;
+    uint32_t type; /* tkt_arg_type */
+    uint64_t bits;
+} value;
+
 typedef struct grouping {
     const takt_trace *trace;
     tkt_scopes *scopes;
@@ -34,12 +43,14 @@ typedef struct grouping {
     TKT_ARRAY_OF(uint32_t) names; /* by group: its name's string */
     TKT_ARRAY_OF(uint32_t) open;  /* by group: number of its spans on the stack */
     TKT_ARRAY_OF(open_span) stack;
+    TKT_ARRAY_OF(value) values;       /* of the call that is added */
+    TKT_ARRAY_OF(value) known;        /* of the groups' first calls; by group from */
+    TKT_ARRAY_OF(size_t) first_known; /* this index on */
 } grouping;
 
-/* One span and the arguments recorded on it. */
+/* One span, and the number of arguments recorded on it. */
 typedef struct call {
     const tkt_span *span;
-    const tkt_arg *args;
     uint32_t number;
     uint32_t track;
     uint32_t first_arg;
@@ -49,23 +60,72 @@ typedef struct call {
     uint32_t stack; /* or TKT_NO_GROUP */
 } call;
 
-static uint64_t value_bits(const tkt_arg *arg)
+/* ---- Arguments ------------------------------------------------------------------------------- */
+
+/* Numbers that reports show alike are one value, whatever type the program gave them: a whole
+ * number below 0 is a TKT_ARG_INT, another one a TKT_ARG_UINT. */
+static value number_value(double number)
 {
-    uint64_t bits = 0;
+    value found = {.type = TKT_ARG_DOUBLE};
+    if (isnan(number))
+        return found;
+    if (fabs(number) < 0x1p63 && number == floor(number)) {
+        found.type = number < 0 ? TKT_ARG_INT : TKT_ARG_UINT;
+        found.bits = (uint64_t)(int64_t)number;
+        return found;
+    }
+    number = tkt_real_shown(number);
+    memcpy(&found.bits, &number, sizeof number);
+    return found;
+}
+
+static value value_of(const tkt_arg *arg)
+{
+    value found = {.type = arg->type};
     switch (arg->type) {
     case TKT_ARG_INT:
-        return (uint64_t)arg->value.i;
+        found.type = arg->value.i < 0 ? TKT_ARG_INT : TKT_ARG_UINT;
+        found.bits = (uint64_t)arg->value.i;
+        break;
     case TKT_ARG_UINT:
-        return arg->value.u;
+        found.bits = arg->value.u;
+        break;
     case TKT_ARG_BOOL:
-        return arg->value.b;
+        found.bits = arg->value.b;
+        break;
     case TKT_ARG_STRING:
-        return arg->value.string;
+        found.bits = arg->value.string;
+        break;
     case TKT_ARG_DOUBLE:
-        memcpy(&bits, &arg->value.d, sizeof bits);
+        found = number_value(arg->value.d);
     }
-    return bits;
+    found.key = arg->key;
+    return found;
 }
+
+static int compare_values(const void *a, const void *b)
+{
+    return memcmp(a, b, sizeof(value));
+}
+
+/* Sets g->values to the call's arguments. A program may give them in any order, so they are sorted.
+ * False without memory. */
+static bool read_values(grouping *g, const call *c)
+{
+    const tkt_arg *args = g->trace->tracks.items[c->track].args.items + c->first_arg;
+    g->values.count = 0;
+    for (uint32_t i = 0; i < c->arg_count; i++) {
+        value *added = TKT_ARRAY_ADD(&g->values);
+        if (!added)
+            return false;
+        *added = value_of(&args[i]);
+    }
+    if (c->arg_count > 1)
+        qsort(g->values.items, c->arg_count, sizeof(value), compare_values);
+    return true;
+}
+
+/* ---- Calls ----------------------------------------------------------------------------------- */
 
 /* How many frames of a stack are compared. */
 static uint32_t frames_of(const grouping *g, uint32_t stack)
@@ -107,11 +167,8 @@ static uint64_t hash_call(const grouping *g, const call *c)
         tkt_frame frame = visible(tkt_frame_at(g->trace, c->stack, i));
         hash = tkt_hash_u64(hash ^ tkt_hash_bytes(&frame, sizeof frame));
     }
-    for (uint32_t i = 0; i < c->arg_count; i++) {
-        const tkt_arg *arg = &c->args[i];
-        hash = tkt_hash_u64(hash ^ ((uint64_t)arg->key << 8 | (uint64_t)arg->type));
-        hash = tkt_hash_u64(hash + value_bits(arg));
-    }
+    if (c->arg_count)
+        hash = tkt_hash_u64(hash ^ tkt_hash_bytes(g->values.items, c->arg_count * sizeof(value)));
     return hash;
 }
 
@@ -121,13 +178,8 @@ static bool is_same(const grouping *g, size_t group, const call *c)
     if (g->names.items[group] != c->name || total->kind != c->kind ||
         total->arg_count != c->arg_count || !is_same_stack(g, total->stack, c->stack))
         return false;
-    for (uint32_t i = 0; i < c->arg_count; i++) {
-        const tkt_arg *a = &g->trace->tracks.items[total->track].args.items[total->first_arg + i];
-        const tkt_arg *b = &c->args[i];
-        if (a->key != b->key || a->type != b->type || value_bits(a) != value_bits(b))
-            return false;
-    }
-    return true;
+    return c->arg_count == 0 || memcmp(g->known.items + g->first_known.items[group],
+                                       g->values.items, c->arg_count * sizeof(value)) == 0;
 }
 
 static tkt_scope_total *add_group(grouping *g, const call *c)
@@ -135,8 +187,13 @@ static tkt_scope_total *add_group(grouping *g, const call *c)
     tkt_scope_total *total = TKT_ARRAY_ADD(g->scopes);
     uint32_t *name = TKT_ARRAY_ADD(&g->names);
     uint32_t *open = TKT_ARRAY_ADD(&g->open);
-    if (!total || !name || !open)
+    size_t *first_known = TKT_ARRAY_ADD(&g->first_known);
+    if (!total || !name || !open || !first_known ||
+        !TKT_ARRAY_RESERVE(&g->known, g->known.count + c->arg_count))
         return NULL;
+    *first_known = g->known.count;
+    for (uint32_t i = 0; i < c->arg_count; i++)
+        g->known.items[g->known.count++] = g->values.items[i];
     *total = (tkt_scope_total){.name = tkt_trace_text(g->trace, c->name),
                                .min_ns = UINT64_MAX,
                                .track = c->track,
@@ -196,7 +253,7 @@ static takt_status add_call(grouping *g, const call *c, const tkt_work *work)
     uint32_t parent = close_until(g, c->span->parent);
     if (c->kind == TKT_KIND_CALL && !g->all)
         return push(g, c->number, parent);
-    tkt_scope_total *total = find_group(g, c);
+    tkt_scope_total *total = read_values(g, c) ? find_group(g, c) : NULL;
     if (!total)
         return TAKT_NO_MEMORY;
     uint64_t duration_ns = c->span->end_ns - c->span->begin_ns;
@@ -243,7 +300,6 @@ static takt_status add_track(grouping *g, uint32_t number)
         c.arg_count = g->by_arguments ? (uint32_t)arg - c.first_arg : 0;
         if (stack < track->stacks.count && track->stacks.items[stack].span == i)
             c.stack = track->stacks.items[stack++].stack;
-        c.args = c.arg_count ? track->args.items + c.first_arg : NULL;
         c.name = tkt_span_name(g->trace, span);
         if (tkt_site_is_call(g->trace, tkt_span_site(span)))
             c.kind = TKT_KIND_CALL;
@@ -306,6 +362,9 @@ takt_status tkt_scopes_by_stack(const takt_trace *trace, bool all, uint32_t fram
     TKT_ARRAY_FREE(&g.names);
     TKT_ARRAY_FREE(&g.open);
     TKT_ARRAY_FREE(&g.stack);
+    TKT_ARRAY_FREE(&g.values);
+    TKT_ARRAY_FREE(&g.known);
+    TKT_ARRAY_FREE(&g.first_known);
     tkt_free(g.of_span);
     tkt_free(g.first);
     if (status != TAKT_OK) {

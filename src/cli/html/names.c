@@ -154,10 +154,10 @@ void html_put_sites(html_writer *writer, html_bytes *out)
 
 /* Arguments, work and result of a span as one text: "cells=4096, flops=2e+09, result=2". */
 
-static void put_double(html_bytes *out, double number)
+static void put_real(html_bytes *out, double number)
 {
     char text[TKT_DOUBLE_BYTES];
-    html_put(out, text, (size_t)(tkt_put_double(text, number, 6) - text));
+    html_put(out, text, (size_t)(tkt_put_real(text, number, 6) - text));
 }
 
 static void put_value(html_bytes *out, const takt_arg_info *arg)
@@ -170,7 +170,7 @@ static void put_value(html_bytes *out, const takt_arg_info *arg)
         html_print(out, "%llu", (unsigned long long)arg->u);
         break;
     case TAKT_ARG_DOUBLE:
-        put_double(out, arg->d);
+        put_real(out, arg->d);
         break;
     case TAKT_ARG_BOOL:
         html_print(out, "%s", arg->i ? "true" : "false");
@@ -194,7 +194,7 @@ static void put_work(html_bytes *out, const char *key, double work)
     if (work == 0)
         return;
     put_key(out, key);
-    put_double(out, work);
+    put_real(out, work);
 }
 
 /* Writes the result of a failed call. Both the trace's calls and the requested spans are in order,
