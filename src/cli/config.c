@@ -145,6 +145,16 @@ static takt_trace *make_summary(void)
     return NULL;
 }
 
+/* Rows that are made by something that is not recorded. */
+static void doubt_rows(const takt_profiler_options *meant, const tkt_report_request *request)
+{
+    bool is_scopes = strcmp(request->name, "scopes") == 0;
+    if (is_scopes && request->options.by_arguments && meant->record_shapes == TAKT_OFF)
+        puts("careful: by_arguments finds no arguments with record_shapes false");
+    if (request->options.by_stack > 0 && !meant->with_stack)
+        puts("careful: by_stack finds no stacks with with_stack false");
+}
+
 /* Reports that need spans refuse a summary. */
 static void doubt_reports(const takt_profiler_options *meant)
 {
@@ -152,20 +162,24 @@ static void doubt_reports(const takt_profiler_options *meant)
     char why[TKT_REQUEST_WHY];
     tkt_report_request request;
     takt_trace *summary = meant->mode == TAKT_MODE_SUMMARY ? make_summary() : NULL;
-    for (size_t i = 0; i < meant->report_count && summary; i++)
-        if (tkt_report_request_read(&request, meant->reports[i], why) &&
-            takt_report(summary, request.name, NULL, &sink) == TAKT_NO_SPANS)
+    for (size_t i = 0; i < meant->report_count; i++) {
+        if (!tkt_report_request_read(&request, meant->reports[i], why))
+            continue;
+        if (summary && takt_report(summary, request.name, &request.options, &sink) == TAKT_NO_SPANS)
             printf("careful: a summary has no spans, so no %s report is printed; use mode both\n",
-                   request.name);
+                   meant->reports[i]);
+        else
+            doubt_rows(meant, &request);
+    }
     takt_trace_release(summary);
 }
 
 /* Without a schedule, keys of one have no effect. */
 static void doubt_schedule(const tkt_config_state *state)
 {
-    static const tkt_config_id ids[] = {TKT_CONFIG_WAIT,        TKT_CONFIG_WARMUP,
-                                        TKT_CONFIG_REPEAT,      TKT_CONFIG_REPEAT_MODE,
-                                        TKT_CONFIG_SKIP_FIRST,  TKT_CONFIG_SKIP_FIRST_WAIT};
+    static const tkt_config_id ids[] = {TKT_CONFIG_WAIT,       TKT_CONFIG_WARMUP,
+                                        TKT_CONFIG_REPEAT,     TKT_CONFIG_REPEAT_MODE,
+                                        TKT_CONFIG_SKIP_FIRST, TKT_CONFIG_SKIP_FIRST_WAIT};
     tkt_config_state *defaults = tkt_config_state_create(NULL);
     for (size_t i = 0; defaults && i < sizeof ids / sizeof *ids; i++) {
         const tkt_config_key *key = &tkt_config_keys[ids[i]];

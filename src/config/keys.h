@@ -99,8 +99,9 @@
     KEY(REPORTS, "reports",                                                                        \
         LIST("summary, scopes, kernels", tkt_config_is_report, "a report"), CODE,                  \
         "Tables printed when a cycle is saved. Options may follow a name, as in \"- kernels: "     \
-        "{rows: 20, sort: total}\" or 'kernels rows=20 sort=total': all, by_arguments, "           \
-        "by_stack, full_names, rows, sort, with_flops, width.")                                    \
+        "{rows: 20, sort: total}\" or 'kernels rows=20 sort=total': full_names, rows, sort, "      \
+        "width; for scopes also all, by_arguments, by_stack, with_flops; for kernels "             \
+        "by_arguments; for tree all.")                                                             \
     KEY(DIRECTORY, "output.directory",                                                             \
         TEXT("runs/{name}/{time}", 1024, accepts_directory, "a folder, in which {name} {time} {pid} {host} {rank} are replaced"), INTO(directory),\
         "Folder of the traces. With {time} it is always new, with -2 and so on appended; ranks "   \

@@ -51,6 +51,13 @@ const char *tkt_report_known(const char *name)
     return found ? found->name : NULL;
 }
 
+const char *tkt_report_column(const char *name, const char *column)
+{
+    tkt_document document = {.sought = column};
+    find_report(name)->show(&document, NULL);
+    return document.found;
+}
+
 bool tkt_report_is_of_cuda(const char *name)
 {
     const report *found = find_report(name);

@@ -13,9 +13,8 @@
 #define MOST_WIDTH  10000
 #define MOST_ROWS   1000000000
 
-static const char *const names[] = {"all",  "by_arguments", "by_stack",   "full_names",
-                                    "rows", "sort",         "with_flops", "width",
-                                    NULL};
+static const char *const names[] = {"all",  "by_arguments", "by_stack", "full_names", "rows",
+                                    "sort", "with_flops",   "width",    NULL};
 
 enum {
     ALL,
@@ -28,6 +27,12 @@ enum {
     WIDTH,
     OPTION_COUNT
 };
+
+/* The reports that take an option; none: all do. */
+static const char *const takers[OPTION_COUNT][2] = {[ALL] = {"scopes", "tree"},
+                                                    [BY_ARGUMENTS] = {"scopes", "kernels"},
+                                                    [BY_STACK] = {"scopes"},
+                                                    [WITH_FLOPS] = {"scopes"}};
 
 _Static_assert(sizeof names / sizeof *names == OPTION_COUNT + 1, "a name for each option");
 
@@ -46,6 +51,17 @@ static bool read_number(const char *value, long most, long *out)
     char *end;
     *out = strtol(value, &end, 10);
     return *value >= '0' && *value <= '9' && *end == '\0' && *out >= 1 && *out <= most;
+}
+
+/* "-column" sorts the other way. */
+static bool read_sort(tkt_report_request *request, const char *value)
+{
+    const char *key = tkt_report_column(request->name, value + (*value == '-'));
+    if (!key)
+        return false;
+    snprintf(request->sort, sizeof request->sort, "%s%s", *value == '-' ? "-" : "", key);
+    request->options.sort = request->sort;
+    return true;
 }
 
 /* Returns what the option takes, if it does not take this value; otherwise NULL. */
@@ -78,11 +94,7 @@ static const char *set_option(tkt_report_request *request, size_t option, const 
         options->width = (uint32_t)number;
         return NULL;
     default:
-        if (!*value || strlen(value) >= sizeof request->sort)
-            return "a column, named as in the table or in JSON";
-        strcpy(request->sort, value);
-        options->sort = request->sort;
-        return NULL;
+        return read_sort(request, value) ? NULL : "one of its columns, named as in the table or in JSON";
     }
 }
 
@@ -92,6 +104,11 @@ static size_t find_option(const char *name)
     while (option < OPTION_COUNT && strcmp(names[option], name) != 0)
         option++;
     return option;
+}
+
+static bool is_taken(const char *report, const char *const of[2])
+{
+    return !of[0] || strcmp(of[0], report) == 0 || (of[1] && strcmp(of[1], report) == 0);
 }
 
 /* Reads "rows=20" or "all". */
@@ -105,6 +122,12 @@ static bool read_option(tkt_report_request *request, char *word, char why[TKT_RE
         const char *near = tkt_nearest_word(word, names);
         snprintf(why, TKT_REQUEST_WHY, "%s: unknown option '%.*s'%s%s%s", request->name, SHOWN,
                  word, near ? "; did you mean '" : "", near ? near : "", near ? "'?" : "");
+        return false;
+    }
+    const char *const *of = takers[option];
+    if (!is_taken(request->name, of)) {
+        snprintf(why, TKT_REQUEST_WHY, "%s: %s is an option of %s%s%s only", request->name, word,
+                 of[0], of[1] ? " and " : "", of[1] ? of[1] : "");
         return false;
     }
     const char *value = equals ? equals + 1 : "";

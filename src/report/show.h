@@ -49,6 +49,7 @@ const char *tkt_over_threads(const takt_trace *trace);
 
 /* ======== Reports ======== */
 
+/* For a column that is sought, the function only passes what its tables can have to TKT_SEEK(). */
 typedef takt_status (*tkt_show_function)(tkt_document *document,
                                          const takt_report_options *options);
 
@@ -104,6 +105,10 @@ takt_status tkt_report_end(const takt_trace *trace, const takt_report_options *o
 
 /* The report's name as the library has it; NULL: there is no such report. */
 const char *tkt_report_known(const char *name);
+
+/* The key of a column of a known report, by key or title; whether a trace has it depends on the trace.
+ * NULL: the report never has such a column. */
+const char *tkt_report_column(const char *report, const char *column);
 
 /* True for a report that a profiler prints only where a backend recorded devices. */
 bool tkt_report_is_of_cuda(const char *name);

@@ -84,6 +84,8 @@ static size_t timeline_rows(const takt_trace *trace, const takt_report_options *
 
 takt_status tkt_show_timeline(tkt_document *document, const takt_report_options *options)
 {
+    if (document->sought)
+        return TKT_SEEK(document, timeline_columns);
     const takt_trace *trace = document->trace;
     if (!trace->facts.has_spans)
         return TAKT_NO_SPANS;
@@ -180,6 +182,8 @@ static takt_status show_by(tkt_document *document, tkt_activity_key key, const t
 
 takt_status tkt_show_activities(tkt_document *document, const takt_report_options *options)
 {
+    if (document->sought)
+        return TKT_SEEK(document, activities_columns);
     (void)options;
     return show_by(document, TKT_BY_ACTIVITY, activities_columns,
                    "CUDA activity summary:", "Activity summary:");
@@ -187,6 +191,8 @@ takt_status tkt_show_activities(tkt_document *document, const takt_report_option
 
 takt_status tkt_show_devices(tkt_document *document, const takt_report_options *options)
 {
+    if (document->sought)
+        return TKT_SEEK(document, devices_columns);
     (void)options;
     return show_by(document, TKT_BY_DEVICE, devices_columns,
                    "CUDA device summary:", "Device summary:");

@@ -431,6 +431,8 @@ static void set_headline(tkt_document *document, const tkt_advice_basis *basis,
 
 takt_status tkt_show_advice(tkt_document *document, const tkt_advice_basis *basis)
 {
+    if (document->sought)
+        return TKT_SEEK(document, columns);
     tkt_advice advice[TKT_MOST_ADVICE];
     size_t count;
     takt_status status = tkt_advice_of(document->trace, basis, advice, &count);

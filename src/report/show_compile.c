@@ -91,6 +91,10 @@ static bool add_loadings(tkt_document *document, const tkt_compiles *compiles)
 
 takt_status tkt_show_compile(tkt_document *document, const takt_report_options *options)
 {
+    if (document->sought) {
+        TKT_SEEK(document, columns);
+        return TKT_SEEK(document, loading_columns);
+    }
     (void)options;
     tkt_compiles compiles = {.self_ns = 0};
     document->nothing = "No compilation of device code";

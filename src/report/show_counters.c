@@ -73,6 +73,8 @@ static takt_status show(tkt_document *document, const tkt_counter_list *counters
 
 takt_status tkt_show_counters(tkt_document *document, const takt_report_options *options)
 {
+    if (document->sought)
+        return TKT_SEEK(document, columns);
     tkt_counter_list counters = {0};
     (void)options;
     document->nothing = "No counters";

@@ -292,6 +292,11 @@ static takt_status show(tkt_document *document, const tkt_gaps *gaps, size_t mos
 
 takt_status tkt_show_gaps(tkt_document *document, const takt_report_options *options)
 {
+    if (document->sought) {
+        TKT_SEEK(document, columns);
+        TKT_SEEK(document, gap_columns);
+        return TKT_SEEK(document, scope_columns);
+    }
     const tkt_gaps *gaps;
     document->nothing = "No activity of a device";
     takt_status status = tkt_trace_gaps(document->trace, &gaps);

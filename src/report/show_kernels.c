@@ -372,6 +372,8 @@ static takt_status show_kernels(tkt_document *document, const tkt_named_list *na
 
 takt_status tkt_show_kernels(tkt_document *document, const takt_report_options *options)
 {
+    if (document->sought)
+        return TKT_SEEK(document, kernel_columns);
     tkt_named_list names = {0};
     bool full_names = options->full_names && document->trace->facts.has_spans;
     tkt_kernel_key key = options->by_arguments ? TKT_BY_LAUNCH
@@ -440,6 +442,8 @@ static takt_status show_calls(tkt_document *document, const tkt_named_list *name
 
 takt_status tkt_show_api(tkt_document *document, const takt_report_options *options)
 {
+    if (document->sought)
+        return TKT_SEEK(document, call_columns);
     (void)options;
     tkt_named_list names = {0};
     document->nothing = "No calls";

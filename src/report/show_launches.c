@@ -201,6 +201,10 @@ static takt_status show_missing(tkt_document *document, const tkt_missings *miss
 
 takt_status tkt_show_launches(tkt_document *document, const takt_report_options *options)
 {
+    if (document->sought) {
+        TKT_SEEK(document, columns);
+        return TKT_SEEK(document, lost_columns);
+    }
     (void)options;
     tkt_launches launches = {0};
     document->nothing = "No launches";

@@ -342,6 +342,12 @@ static void note_unknown_totals(tkt_document *document)
 
 takt_status tkt_show_memory(tkt_document *document, const takt_report_options *options)
 {
+    if (document->sought) {
+        TKT_SEEK(document, columns);
+        TKT_SEEK(document, jump_columns);
+        TKT_SEEK(document, net_columns);
+        return TKT_SEEK(document, copy_columns);
+    }
     bool is_recovered = !tkt_trace_knows_cuts(document->trace);
     document->nothing = is_recovered ? "A recovered summary has no memory" : "No memory reported";
     takt_status status = show_totals(document);

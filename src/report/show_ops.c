@@ -198,6 +198,8 @@ static void add_notes(tkt_document *document, const tkt_ops *ops)
 
 takt_status tkt_show_ops(tkt_document *document, const takt_report_options *options)
 {
+    if (document->sought)
+        return TKT_SEEK(document, op_columns);
     (void)options;
     tkt_ops ops = {0};
     document->nothing = "No operations";

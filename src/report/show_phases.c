@@ -280,6 +280,10 @@ static void add_notes(tkt_document *document, const tkt_phases *phases)
 
 takt_status tkt_show_phases(tkt_document *document, const takt_report_options *options)
 {
+    if (document->sought) {
+        TKT_SEEK(document, columns);
+        return TKT_SEEK(document, others);
+    }
     (void)options;
     tkt_phases phases = {0};
     document->nothing = "No timers inside kernels, or none was read";

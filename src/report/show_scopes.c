@@ -74,20 +74,28 @@ static const tkt_column all_columns[COLUMNS] = {
     [KIND] = {"Kind", "kind", TKT_CELL_TEXT, TKT_HIDDEN, true, 1},
 };
 
+/* By unit. */
+static const tkt_column flops_columns[] = {
+    {"Total FLOPs", "flops", TKT_CELL_NUMBER, 7, false, 1},
+    {"Total KFLOPs", "flops", TKT_CELL_NUMBER, 7, false, 2},
+    {"Total MFLOPs", "flops", TKT_CELL_NUMBER, 7, false, 3},
+    {"Total GFLOPs", "flops", TKT_CELL_NUMBER, 7, false, 4},
+    {"Total TFLOPs", "flops", TKT_CELL_NUMBER, 7, false, 5},
+    {"Total PFLOPs", "flops", TKT_CELL_NUMBER, 7, false, 6},
+};
+
 /* Like torch, choose one unit for the whole column, by its largest value; the title names it. */
 static void set_flops_unit(tkt_column *column, const tkt_scopes *scopes)
 {
-    static const char *const titles[] = {"Total FLOPs",  "Total KFLOPs", "Total MFLOPs",
-                                         "Total GFLOPs", "Total TFLOPs", "Total PFLOPs"};
     double greatest = 0;
     for (size_t i = 0; i < scopes->count; i++)
         if (tkt_is_finite(scopes->items[i].flops))
             greatest = fmax(greatest, scopes->items[i].flops);
     size_t unit = 0;
-    for (double least = 1000; unit + 1 < sizeof titles / sizeof *titles && greatest >= least;)
+    for (double least = 1000;
+         unit + 1 < sizeof flops_columns / sizeof *flops_columns && greatest >= least;)
         unit++, least *= 1000;
-    column->title = titles[unit];
-    column->unit = (uint8_t)(unit + 1);
+    *column = flops_columns[unit];
     if (!(greatest > 0)) /* no scope declared any: dropped first */
         column->rank = 19;
 }
@@ -327,6 +335,10 @@ static void add_device_facts(tkt_document *document, const tkt_scopes *scopes)
 
 takt_status tkt_show_scopes(tkt_document *document, const takt_report_options *options)
 {
+    if (document->sought) {
+        TKT_SEEK(document, all_columns);
+        return TKT_SEEK(document, flops_columns);
+    }
     const takt_trace *trace = document->trace;
     tkt_scopes scopes = {0};
     document->nothing = "No scopes";

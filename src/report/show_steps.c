@@ -84,6 +84,8 @@ static void fill_device_cells(tkt_cell *cells, const takt_trace *trace, const tk
 
 takt_status tkt_show_steps_table(tkt_document *document, const tkt_device_uses *uses)
 {
+    if (document->sought)
+        return TKT_SEEK(document, columns);
     const takt_trace *trace = document->trace;
     tkt_step_figures figures[2];
     tkt_steps_both(trace, &figures[0], &figures[1]);
@@ -260,6 +262,10 @@ static takt_status show(tkt_document *document, const tkt_device_uses *uses)
 
 takt_status tkt_show_steps(tkt_document *document, const takt_report_options *options)
 {
+    if (document->sought) {
+        TKT_SEEK(document, slowest_columns);
+        return tkt_show_steps_table(document, NULL);
+    }
     (void)options;
     document->nothing = "No steps";
     tkt_device_uses uses = {0};

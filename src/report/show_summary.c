@@ -292,6 +292,13 @@ static takt_status find_basis(const takt_trace *trace, tkt_scopes *scopes, tkt_d
 
 takt_status tkt_show_summary(tkt_document *document, const takt_report_options *options)
 {
+    if (document->sought) {
+        TKT_SEEK(document, scopes_columns);
+        TKT_SEEK(document, activities_columns);
+        TKT_SEEK(document, device_columns);
+        tkt_show_steps_table(document, NULL);
+        return tkt_show_advice(document, NULL);
+    }
     (void)options;
     static const tkt_gaps none;
     const tkt_gaps *gaps = &none;

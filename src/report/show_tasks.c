@@ -66,6 +66,8 @@ static takt_status show(tkt_document *document, const tkt_task_list *tasks)
 
 takt_status tkt_show_tasks(tkt_document *document, const takt_report_options *options)
 {
+    if (document->sought)
+        return TKT_SEEK(document, columns);
     tkt_task_list tasks = {0};
     (void)options;
     document->nothing = "No tasks";

@@ -199,6 +199,10 @@ void tkt_note_more_threads(tkt_document *document, const char *effect)
 
 takt_status tkt_show_threads(tkt_document *document, const takt_report_options *options)
 {
+    if (document->sought) {
+        TKT_SEEK(document, columns);
+        return TKT_SEEK(document, part_columns);
+    }
     tkt_threads threads = {0};
     (void)options;
     document->nothing = "No threads";

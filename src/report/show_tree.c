@@ -115,6 +115,8 @@ static bool has_pieces(const tkt_tree *tree)
 
 takt_status tkt_show_tree(tkt_document *document, const takt_report_options *options)
 {
+    if (document->sought)
+        return TKT_SEEK(document, columns);
     tkt_tree tree = {0};
     document->nothing = "No scopes";
     takt_status status = tkt_tree_of(document->trace, options->all, &tree);

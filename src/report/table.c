@@ -302,14 +302,22 @@ static bool is_same_title(const char *title, const char *name)
 }
 
 /* Returns the column with this key or title. */
-static size_t find_column(const tkt_table *table, const char *name)
+static size_t find_column(const tkt_column *columns, size_t count, const char *name)
 {
-    for (size_t i = 0; i < table->column_count; i++) {
-        const tkt_column *column = &table->columns[i];
+    for (size_t i = 0; i < count; i++) {
+        const tkt_column *column = &columns[i];
         if (column->key && (strcmp(column->key, name) == 0 || is_same_title(column->title, name)))
             return i;
     }
     return TKT_NO_COLUMN;
+}
+
+takt_status tkt_document_seek(tkt_document *document, const tkt_column *columns, size_t count)
+{
+    size_t column = find_column(columns, count, document->sought);
+    if (column != TKT_NO_COLUMN)
+        document->found = columns[column].key;
+    return TAKT_OK;
 }
 
 static size_t row_limit(const tkt_table *table, int64_t rows)
@@ -330,7 +338,9 @@ takt_status tkt_document_arrange(tkt_document *document, const char *sort, int64
     for (size_t i = 0; i < document->table_count && status == TAKT_OK; i++) {
         tkt_table *table = &document->tables[i];
         sorting by = {table, table->sort, false};
-        size_t column = sort && !table->is_head ? find_column(table, name) : TKT_NO_COLUMN;
+        size_t column = sort && !table->is_head
+                            ? find_column(table->columns, table->column_count, name)
+                            : TKT_NO_COLUMN;
         if (column != TKT_NO_COLUMN) {
             by = (sorting){table, column, is_ascending};
             is_known = true;

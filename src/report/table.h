@@ -211,6 +211,8 @@ typedef struct tkt_document {
                                 * sentences */
     tkt_arena   texts;
     takt_status status; /* the first failure to add a table, fact, note or text */
+    const char *sought; /* only tell if a table can have this column; NULL: show the report */
+    const char *found;  /* the column's key; NULL: no table can have it */
 } tkt_document;
 
 void tkt_document_init(tkt_document *document, const char *name, const takt_trace *trace);
@@ -220,6 +222,11 @@ void tkt_document_fini(tkt_document *document);
  * document's status. At most TKT_MAX_TABLES. */
 tkt_table *tkt_document_add_table(tkt_document *document, const char *key,
                                   const tkt_column *columns, size_t column_count, size_t rows);
+
+/* For a column that is sought: looks for it by its key or title. Returns TAKT_OK. */
+takt_status tkt_document_seek(tkt_document *document, const tkt_column *columns, size_t count);
+#define TKT_SEEK(document, columns)                                                                \
+    tkt_document_seek((document), (columns), sizeof(columns) / sizeof *(columns))
 
 void tkt_document_add_fact(tkt_document *document, const char *key, const char *label,
                            tkt_cell_type type, tkt_cell value);

@@ -87,6 +87,17 @@ run config check bad_format.yaml
 status_is 1
 err_has '^takt: bad_format.yaml:2:19: .*chromee.*chrome'
 
+# A report is sorted by a column of its own, and an option is one that it takes; columns that only some
+# traces have count. The program says the same.
+printf 'profiling: true\nreports: [scopes sort=grid, steps by_stack=3, kernels sort=-Grid_Dim, scopes sort=-cuda_total_ns, scopes sort=Total_GFLOPs, kernels all]\n' >odd_report.yaml
+run config check odd_report.yaml
+status_is 1
+told=$(grep '^takt: .*:2:' <<<"$err")
+[ "$(cut -d: -f 4- <<<"$told")" = "11: reports: scopes: sort: expected one of its columns, named as in the table or in JSON, got 'grid'
+29: reports: steps: by_stack is an option of scopes only
+125: reports: kernels: all is an option of scopes and tree only; commas separate reports" ] ||
+    fail "tells other faults of reports" "$err"
+
 # Several files: each is checked.
 run config check bad.yaml good.yaml
 status_is 1
@@ -165,7 +176,14 @@ doubts 'profiling: {mode: summary}\noutput: {traces: [chrome, perfetto, folded]}
     'a summary has no spans, so no chrome trace is written; use mode both'
 doubts 'profiling: {mode: summary}\nreports: [scopes, tree, threads, timeline, tasks, counters, memory, launches: {rows: 5}]\n' \
     'a summary has no spans, so no timeline report is printed; use mode both' \
-    'a summary has no spans, so no launches report is printed; use mode both'
+    'a summary has no spans, so no launches rows=5 report is printed; use mode both'
+doubts 'profiling: {mode: summary}\nreports: [scopes, scopes by_arguments, scopes by_stack=3, kernels by_arguments]\n' \
+    'a summary has no spans, so no scopes by_arguments report is printed; use mode both' \
+    'a summary has no spans, so no scopes by_stack=3 report is printed; use mode both' \
+    'a summary has no spans, so no kernels by_arguments report is printed; use mode both'
+doubts 'profiling: {record_shapes: false}\nreports: [scopes by_arguments, scopes by_stack=3, kernels by_arguments]\n' \
+    'by_arguments finds no arguments with record_shapes false' \
+    'by_stack finds no stacks with with_stack false'
 doubts 'profiling: {active: 0, wait: 5, repeat: 1}\n' 'wait has no effect with active 0'
 doubts 'profiling: {active: 0, mode: flight}\noutput: {stream: true}\n' \
     'flight keeps the last spans only, and stream writes all of them; use one of both'

@@ -57,6 +57,52 @@ TEST(every_report_has_a_name)
     assert_null(takt_report_name(SIZE_MAX));
 }
 
+/* Each column that a report shows of a trace is one that it can have, by its key and its title. */
+static void assert_columns_are_sought(const takt_trace *trace)
+{
+    static const struct {
+        const char *name;
+        tkt_show_function show;
+    } reports[] = {
+#define SHOWN(name, when, description) {#name, tkt_show_##name},
+        TKT_REPORTS(SHOWN)
+#undef SHOWN
+    };
+    const takt_report_options options = {
+        .by_arguments = true, .by_stack = 2, .with_flops = true, .all = true, .full_names = true};
+    for (size_t i = 0; i < sizeof reports / sizeof *reports; i++) {
+        tkt_document document;
+        tkt_document_init(&document, reports[i].name, trace);
+        assert_int_equal(reports[i].show(&document, &options), TAKT_OK);
+        for (size_t t = 0; t < document.table_count; t++)
+            for (size_t c = 0; c < document.tables[t].column_count; c++) {
+                const tkt_column *column = &document.tables[t].columns[c];
+                if (!column->key)
+                    continue;
+                assert_string_equal(tkt_report_column(reports[i].name, column->key), column->key);
+                assert_non_null(tkt_report_column(reports[i].name, column->title));
+            }
+        assert_null(tkt_report_column(reports[i].name, "no such column"));
+        tkt_document_fini(&document);
+    }
+}
+
+TEST(reports_know_the_columns_that_they_can_have)
+{
+    takt_trace *(*const makers[])(void) = {build_fluid, build_cuda};
+    for (size_t i = 0; i < 2; i++) {
+        takt_trace *trace = makers[i]();
+        assert_columns_are_sought(trace);
+        takt_trace_release(trace);
+    }
+    takt_trace *trace = build_launches(1);
+    assert_columns_are_sought(trace);
+    takt_trace_release(trace);
+    assert_null(tkt_report_column("scopes", "grid"));
+    assert_null(tkt_report_column("kernels", "self_cpu_ns"));
+    assert_string_equal(tkt_report_column("scopes", "total_gflops"), "flops");
+}
+
 TEST(wrong_calls_are_refused)
 {
     takt_trace *trace = build_fluid();
