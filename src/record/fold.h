@@ -64,12 +64,24 @@ typedef struct tkt_fold_index {
     uint32_t more;    /* entries of `more_name` */
 } tkt_fold_index;
 
+/* Sums for the mean of finite values with weights, whose sum is below 2^64. Large values are added up
+ * apart, since their sum may be too large for a double. */
+typedef struct tkt_weighted {
+    double sum;    /* of values below 2^512, each times its weight */
+    double large;  /* of the others, times 2^-64 */
+    double weight;
+} tkt_weighted;
+
+void tkt_weighted_add(tkt_weighted *sums, double value, double weight);
+
+/* NaN without weights. */
+double tkt_weighted_mean(const tkt_weighted *sums);
+
 /* The samples of a counter. Times are ticks in the fold of a log, ns in that of a trace. */
 typedef struct tkt_folded_counter {
     uint32_t name;     /* text id; in a trace: string */
-    uint32_t is_mixed; /* 1: threads or names sampled it by turns; the next two are too small */
-    double   sum;      /* of finite values, each times the time until the next sample */
-    double   time;     /* the sum of those times */
+    uint32_t is_mixed; /* 1: threads or names sampled it by turns; `held` is too small */
+    tkt_weighted held; /* finite values by the time until the next sample */
     uint64_t samples;
     uint64_t first_time;
     uint64_t last_time;

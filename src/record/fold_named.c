@@ -4,6 +4,7 @@
 
 #include "base/own.h"
 
+#include <float.h>
 #include <math.h>
 
 /* ======== Names ======== */
@@ -45,13 +46,30 @@ static uint64_t *find_entry(tkt_fold *fold, tkt_fold_index *index, uint32_t *nam
 
 /* ======== Counters ======== */
 
+void tkt_weighted_add(tkt_weighted *sums, double value, double weight)
+{
+    if (fabs(value) < 0x1p512)
+        sums->sum += value * weight;
+    else
+        sums->large += value * 0x1p-64 * weight;
+    sums->weight += weight;
+}
+
+double tkt_weighted_mean(const tkt_weighted *sums)
+{
+    static const double most = DBL_MAX * 0x1p-64;
+    if (!(sums->weight > 0))
+        return NAN;
+    double large = fmax(-most, fmin(sums->large / sums->weight, most)); /* rounding may exceed it */
+    return sums->sum / sums->weight + large * 0x1p64;
+}
+
 /* A value that held until the next sample. */
 static void hold(tkt_folded_counter *counter, double value, uint64_t from, uint64_t until)
 {
     if (!tkt_is_finite(value) || until <= from)
         return;
-    counter->sum += value * (double)(until - from);
-    counter->time += (double)(until - from);
+    tkt_weighted_add(&counter->held, value, (double)(until - from));
 }
 
 static void widen(tkt_folded_counter *counter, double value)
@@ -150,8 +168,9 @@ bool tkt_fold_add_counter(tkt_fold *fold, const tkt_folded_counter *from)
         return true;
     }
     into->samples += from->samples;
-    into->sum += from->sum;
-    into->time += from->time;
+    into->held.sum += from->held.sum;
+    into->held.large += from->held.large;
+    into->held.weight += from->held.weight;
     widen(into, from->min);
     widen(into, from->max);
     join(into, from);
@@ -205,7 +224,7 @@ void tkt_fold_task_within(tkt_fold *fold, const tkt_timed_task *task, uint64_t f
     uint64_t end_ns = task->end_ns > until_ns ? until_ns : task->end_ns;
     if (end_ns < begin_ns) /* outside */
         return;
-    bool is_begun_before = task->begin_ns < from_ns, is_unfinished = task->end_ns > until_ns;
+    bool is_begun_before = task->begin_ns<from_ns, is_unfinished = task->end_ns> until_ns;
     fold->begun_before += is_begun_before;
     fold->unfinished += is_unfinished;
     tkt_fold_task(fold, task->name, task->track, end_ns - begin_ns,

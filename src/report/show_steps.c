@@ -58,7 +58,7 @@ static void fill_cells(tkt_cell *cells, const char *name, const tkt_step_figures
     cells[MOST].u = figures->max_ns;
     cells[LEAST].u = figures->min_ns;
     cells[RATE].d = has_rate ? figures->steps_per_second : NAN;
-    cells[FACTOR].d = has_rate ? figures->realtime_factor : NAN;
+    cells[FACTOR].d = figures->realtime_factor > 0 ? figures->realtime_factor : NAN;
     cells[DEVICE].u = TKT_NO_VALUE;
     cells[BUSY].d = NAN;
 }

@@ -4,6 +4,7 @@
 
 #include "base/own.h"
 
+#include <float.h>
 #include <math.h>
 
 /* The samples of one counter, sorted by time. */
@@ -12,10 +13,15 @@ typedef struct series {
     size_t count;
 } series;
 
+/* Rounding must not move a mean beyond the values that it is of. */
+static double between(double mean, double min, double max)
+{
+    return isnan(mean) ? mean : fmax(min, fmin(mean, max));
+}
+
 static void add_values(const series *s, uint64_t end_ns, tkt_counter_figures *figures)
 {
-    double sum = 0, time_ns = 0, plain_sum = 0;
-    size_t finite = 0;
+    tkt_weighted held = {0}, plain = {0};
     for (size_t i = 0; i < s->count; i++) {
         double value = s->items[i]->value;
         uint64_t from_ns = s->items[i]->time_ns;
@@ -25,13 +31,12 @@ static void add_values(const series *s, uint64_t end_ns, tkt_counter_figures *fi
             continue;
         figures->min = fmin(figures->min, value);
         figures->max = fmax(figures->max, value);
-        sum += value * held_ns;
-        time_ns += held_ns;
-        plain_sum += value;
-        finite++;
+        tkt_weighted_add(&held, value, held_ns);
+        tkt_weighted_add(&plain, value, 1);
     }
-    if (finite > 0) /* values that held no time are averaged plainly */
-        figures->mean = time_ns > 0 ? sum / time_ns : plain_sum / (double)finite;
+    /* Values that held no time are averaged plainly. */
+    figures->mean =
+        between(tkt_weighted_mean(held.weight > 0 ? &held : &plain), figures->min, figures->max);
 }
 
 /* Moves on to the first sample that is not before `until_ns`. Returns the value then: that of the
@@ -46,19 +51,19 @@ static double value_at(const series *s, size_t *next, uint64_t until_ns, double 
 /* A sample at a boundary belongs to the step that begins there. */
 static void add_change(const takt_trace *trace, const series *s, tkt_counter_figures *figures)
 {
-    double change = 0, value = NAN;
-    size_t steps = 0, next = 0;
+    tkt_weighted halves = {0}; /* of changes, which may be too large for a double */
+    double value = NAN;
+    size_t next = 0;
     for (size_t i = 0; i < trace->steps.count; i++) {
         const tkt_step *step = &trace->steps.items[i];
         double before = value = value_at(s, &next, step->begin_ns, value);
         value = value_at(s, &next, step->end_ns, value);
         if (isnan(before))
             continue;
-        change += value - before;
-        steps++;
+        tkt_weighted_add(&halves, value / 2 - before / 2, 1);
     }
-    if (steps > 0)
-        figures->change = change / (double)steps;
+    double half = tkt_weighted_mean(&halves);
+    figures->change = islessequal(fabs(half), DBL_MAX / 2) ? 2 * half : NAN;
 }
 
 static bool add_counter(const takt_trace *trace, const series *s, tkt_counter_list *out)
@@ -119,13 +124,14 @@ static bool add_counters(const takt_trace *trace, size_t *ends, uint32_t *names,
 /* The mean of values that held for some time, or of equal ones; otherwise NaN. */
 static double folded_mean(const tkt_folded_counter *from, uint64_t end_ns)
 {
-    bool is_held = tkt_is_finite(from->last) && end_ns > from->last_time;
-    double held_ns = is_held ? (double)(end_ns - from->last_time) : 0;
-    double sum = from->sum + (is_held ? from->last * held_ns : 0);
-    double time_ns = from->time + held_ns;
+    tkt_weighted held = from->held;
+    if (tkt_is_finite(from->last) && end_ns > from->last_time)
+        tkt_weighted_add(&held, from->last, (double)(end_ns - from->last_time));
     if (from->is_mixed)
         return NAN;
-    return time_ns > 0 ? sum / time_ns : from->min == from->max ? from->min : NAN;
+    if (held.weight > 0)
+        return between(tkt_weighted_mean(&held), from->min, from->max);
+    return from->min == from->max ? from->min : NAN;
 }
 
 /* A summary does not know what threads sampled by turns held in the mean, nor the values at the

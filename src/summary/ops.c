@@ -4,6 +4,7 @@
  * have smaller numbers, so one pass finds all owners. */
 #include "summary/ops.h"
 
+#include "base/own.h"
 #include "summary/device.h"
 #include "summary/scopes.h"
 
@@ -225,9 +226,11 @@ void tkt_ops_fini(tkt_ops *ops)
 
 /* ---- Rates ----------------------------------------------------------------------------------- */
 
+/* NaN: unknown, or no double is so large. */
 static double over(double work, double whole)
 {
-    return work > 0 && whole > 0 ? work / whole : NAN;
+    double rate = work > 0 && whole > 0 ? work / whole : NAN;
+    return tkt_is_finite(rate) ? rate : NAN;
 }
 
 tkt_op_rates tkt_op_rates_of(const tkt_op *op)

@@ -6,6 +6,8 @@
  * of steps, without memory. */
 #include "summary/steps.h"
 
+#include "base/own.h"
+
 #include <string.h>
 
 static uint64_t longest_ns(const takt_trace *trace)
@@ -90,7 +92,8 @@ static void add_rates(const takt_trace *trace, const tkt_stats *stats, tkt_step_
     if (mean_ns <= 0)
         return;
     figures->steps_per_second = 1e9 / mean_ns;
-    figures->realtime_factor = trace->all_steps.simulated_seconds * figures->steps_per_second;
+    double factor = trace->all_steps.simulated_seconds * figures->steps_per_second;
+    figures->realtime_factor = tkt_is_finite(factor) ? factor : 0;
 }
 
 tkt_step_figures tkt_steps_recorded(const takt_trace *trace)

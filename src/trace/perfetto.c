@@ -187,12 +187,19 @@ const tkt_pf_field tkt_pf_segment_fields[] = {
 };
 
 const tkt_pf_field tkt_pf_counter_fields[] = {
-    TEXT(tkt_folded_counter, name),       FIELD(tkt_folded_counter, is_mixed),
-    FIELD(tkt_folded_counter, samples),   FIELD(tkt_folded_counter, sum),
-    FIELD(tkt_folded_counter, time),      FIELD(tkt_folded_counter, first_time),
-    FIELD(tkt_folded_counter, last_time), FIELD(tkt_folded_counter, first),
-    FIELD(tkt_folded_counter, last),      FIELD(tkt_folded_counter, min),
-    FIELD(tkt_folded_counter, max),       END,
+    TEXT(tkt_folded_counter, name),
+    FIELD(tkt_folded_counter, is_mixed),
+    FIELD(tkt_folded_counter, samples),
+    FIELD(tkt_folded_counter, held.sum),
+    FIELD(tkt_folded_counter, held.weight),
+    FIELD(tkt_folded_counter, first_time),
+    FIELD(tkt_folded_counter, last_time),
+    FIELD(tkt_folded_counter, first),
+    FIELD(tkt_folded_counter, last),
+    FIELD(tkt_folded_counter, min),
+    FIELD(tkt_folded_counter, max),
+    FIELD(tkt_folded_counter, held.large),
+    END,
 };
 
 const tkt_pf_field tkt_pf_run_step_fields[] = {

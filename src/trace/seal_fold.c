@@ -42,8 +42,9 @@ static tkt_folded_counter sealed_counter(tkt_sealing *sealing, const tkt_folded_
                                                 : tkt_sealing_text(sealing, from->name);
     counter.first_time = tkt_sealing_ns(sealing, from->first_time);
     counter.last_time = tkt_sealing_ns(sealing, from->last_time);
-    counter.sum *= ns_per_tick;
-    counter.time *= ns_per_tick;
+    counter.held.sum *= ns_per_tick;
+    counter.held.large *= ns_per_tick;
+    counter.held.weight *= ns_per_tick;
     return counter;
 }
 

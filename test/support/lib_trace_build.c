@@ -859,8 +859,9 @@ static void same_counters(const takt_trace *a, const takt_trace *b)
         SAME(x->samples, y->samples);
         SAME(x->first_time, y->first_time);
         SAME(x->last_time, y->last_time);
-        SAME_BITS(x->sum, y->sum);
-        SAME_BITS(x->time, y->time);
+        SAME_BITS(x->held.sum, y->held.sum);
+        SAME_BITS(x->held.large, y->held.large);
+        SAME_BITS(x->held.weight, y->held.weight);
         SAME_BITS(x->first, y->first);
         SAME_BITS(x->last, y->last);
         SAME_BITS(x->min, y->min);

@@ -300,8 +300,7 @@ static void make_fold(takt_trace *trace)
     trace->fold.other_count = 77;
     const tkt_folded_counter counter = {.name = tkt_trace_string_of(trace, "load"),
                                         .is_mixed = 1,
-                                        .sum = 0.1,
-                                        .time = 7,
+                                        .held = {0.1, -1e300, 7},
                                         .samples = 3,
                                         .first_time = BEGIN_NS,
                                         .last_time = BEGIN_NS + 9,

@@ -56,6 +56,31 @@ TEST(places_of_one_thread_share_a_mean)
     is_like_its_file(summary);
 }
 
+/* Values whose sum no double holds, and some that a sum in larger units would lose. All are
+ * multiples of powers of two, so that no order of adding them up matters. */
+static void sample_large_and_tiny(void)
+{
+    for (int i = 0; i < 300; i++) {
+        push(i % 3 ? 0x1.8p1023 : 0x1p1000 * i);
+        pop(0x1.Cp1023);
+        takt_counter("both", i % 2 ? 0x1.Fp1023 : -0x1.Fp1023);
+        pass_ns(1);
+        takt_counter("tiny", 0x1p-1000 * (1 + i % 4));
+        pass_ns(1);
+        takt_counter("usual", i);
+    }
+}
+
+TEST(means_of_large_and_tiny_values)
+{
+    const takt_trace *trace = record(TAKT_MODE_TRACE, sample_large_and_tiny);
+    const takt_trace *summary = record(TAKT_MODE_SUMMARY, sample_large_and_tiny);
+    lacks_text(summary, "counters", "inf");
+    lacks_text(summary, "counters", ",0,"); /* the tiny ones' mean */
+    same_table(trace, summary, "counters");
+    is_like_its_file(summary);
+}
+
 enum {
     IN_A_ROW = 5
 };
@@ -145,7 +170,8 @@ static double random_value(void)
     return below(3) ? values[below(8)] : below(1000);
 }
 
-/* Scopes, samples, marks and tasks by turns; the last scopes and tasks are still open at the end. */
+/* Scopes, samples, marks and tasks by turns; the last scopes and tasks are still open at the end.
+ */
 static void run_randomly(void)
 {
     static const char *const names[] = {"a", "b", "wait", "d", "e"};

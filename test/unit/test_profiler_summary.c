@@ -186,8 +186,9 @@ TEST(names_of_counters_without_end_share_one)
 static tkt_folded_counter pair(uint64_t first, uint64_t last)
 {
     return (tkt_folded_counter){.name = 7,
-                                .sum = (double)(last - first),
-                                .time = (double)(last - first),
+                                .held = {.sum = (double)(last - first),
+                                         .large = 2 * (double)(last - first),
+                                         .weight = (double)(last - first)},
                                 .samples = 2,
                                 .first_time = first,
                                 .last_time = last,
@@ -210,7 +211,8 @@ TEST(samples_of_threads_are_joined_and_by_turns_their_mean_is_unknown)
     assert_int_equal(sum->first_time, 10);
     assert_int_equal(sum->last_time, 60);
     assert_false(sum->is_mixed);
-    assert_true(sum->time == 50 && sum->sum == 3 * 10 + 2 * 3 * 10);
+    assert_true(sum->held.weight == 50 && sum->held.sum == 3 * 10 + 2 * 3 * 10);
+    assert_true(sum->held.large == 3 * 2 * 10);
     assert_true(tkt_fold_add_counter(&fold, &parts[3]));
     assert_true(fold.counters.items[0].is_mixed);
     tkt_fold_fini(&fold);

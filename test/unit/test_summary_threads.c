@@ -8,6 +8,9 @@
 #include "summary/tasks.h"
 #include "summary/threads.h"
 
+#include <float.h>
+#include <math.h>
+
 #define MS 1000000
 
 /* ---- A parallel region ---- */
@@ -111,14 +114,27 @@ TEST(workers_run_parts_of_the_scope_that_main_is_in)
 TEST(names_are_read_as_words)
 {
     static const char *const waits[] = {
-        "wait",        "waitForWorkers", "MPI_Wait",    "MPI_Waitall", "MPI_Barrier", "GPUWait",
-        "__kmpc_barrier", "pthread_cond_wait", "wait for main", "barrier", "thread barrier",
-        "idle",        "idle loop",      "worker idle", "nanosleep",   "busy-wait 2", "taskwait",
+        "wait",           "waitForWorkers", "MPI_Wait",          "MPI_Waitall",   "MPI_Barrier",
+        "GPUWait",        "__kmpc_barrier", "pthread_cond_wait", "wait for main", "barrier",
+        "thread barrier", "idle",           "idle loop",         "worker idle",   "nanosleep",
+        "busy-wait 2",    "taskwait",
     };
     static const char *const works[] = {
-        "contact_barrier_energy", "potential_barrier", "solveNoWait",  "awaited_flux", "weight",
-        "ParallelCopy_nowait",    "no_wait",           "don't wait",   "await",        "wait_free_push",
-        "sleep_islands",          "update idle rpm",   "barrier term", "",             "gridLevel",
+        "contact_barrier_energy",
+        "potential_barrier",
+        "solveNoWait",
+        "awaited_flux",
+        "weight",
+        "ParallelCopy_nowait",
+        "no_wait",
+        "don't wait",
+        "await",
+        "wait_free_push",
+        "sleep_islands",
+        "update idle rpm",
+        "barrier term",
+        "",
+        "gridLevel",
     };
     for (size_t i = 0; i < sizeof waits / sizeof *waits; i++)
         if (!tkt_span_waits(waits[i], "", false))
@@ -420,6 +436,63 @@ TEST(counters_by_hand)
     assert_value(row, "mean", 1);
     assert_value(row, "max", 1);
     assert_value(row_of(json, "counter", "lost"), "change_per_step", (0 + 6 + 0 + 0) / 4.0);
+    json_decref(json);
+    takt_trace_release(trace);
+}
+
+/* The figures of a counter with these values, each of which holds for a millisecond. Steps lead
+ * from one to the next. */
+static tkt_counter_figures figures_of(const double *values, size_t count)
+{
+    takt_trace *trace = build_begin((1 + count) * MS);
+    tkt_counter_list counters = {0};
+    for (size_t i = 0; i < count; i++) {
+        build_counter(trace, "size", (1 + i) * MS, values[i]);
+        if (i + 1 < count)
+            build_step(trace, i, (1 + i) * MS + MS / 2, (2 + i) * MS + MS / 2);
+    }
+    build_end(trace);
+    assert_int_equal(tkt_counters_of(trace, &counters), TAKT_OK);
+    tkt_counter_figures figures = counters.items[0];
+    TKT_ARRAY_FREE(&counters);
+    takt_trace_release(trace);
+    return figures;
+}
+
+/* The sums of these are beyond doubles, as is one of the changes; a long double has room for them.
+ */
+TEST(means_of_large_and_tiny_values_are_as_exact_as_others)
+{
+    static const double values[][4] = {{1e300, 1e300, 1e300, 1e300},
+                                       {DBL_MAX, DBL_MAX, DBL_MAX, DBL_MAX},
+                                       {DBL_MAX, -DBL_MAX, DBL_MAX, 0},
+                                       {1e308, 3, 1e308, 1.5e308},
+                                       {-1.7e308, -1.6e308, -1.7e308, -1e300},
+                                       {1e-300, 2e-300, 4e-300, 1e-300},
+                                       {DBL_TRUE_MIN, DBL_TRUE_MIN, DBL_TRUE_MIN, DBL_TRUE_MIN},
+                                       {0.1, 0.2, 0.1, 0.4}};
+    for (size_t i = 0; i < sizeof values / sizeof *values; i++) {
+        const double *v = values[i];
+        tkt_counter_figures figures = figures_of(v, 4);
+        long double mean = ((long double)v[0] + v[1] + v[2] + v[3]) / 4;
+        long double change = ((long double)v[3] - v[0]) / 3;
+        assert_true(figures.mean >= figures.min && figures.mean <= figures.max);
+        assert_true(fabsl(figures.mean - mean) <= 4 * DBL_EPSILON * fabsl(mean) + DBL_TRUE_MIN);
+        assert_true(fabsl(figures.change - change) <=
+                    4 * DBL_EPSILON * (fabsl(v[0]) + fabsl(v[3])) + 4 * DBL_TRUE_MIN);
+    }
+}
+
+/* No double is as large as the mean change: there is none. */
+TEST(a_change_beyond_doubles_is_none)
+{
+    takt_trace *trace = build_begin(4 * MS);
+    build_counter(trace, "size", 1 * MS, -DBL_MAX);
+    build_counter(trace, "size", 2 * MS, DBL_MAX);
+    build_step(trace, 0, 1 * MS, 3 * MS);
+    build_end(trace);
+    json_t *json = report_json(trace, "counters", NULL);
+    assert_value(row_of(json, "counter", "size"), "change_per_step", NAN);
     json_decref(json);
     takt_trace_release(trace);
 }
