@@ -95,6 +95,17 @@ static bool is_any(char c, const char *set)
     return c != '\0' && strchr(set, c) != NULL;
 }
 
+/* Returns the position after a byte, or after the whole character or string that begins with it. */
+static const char *after_literal(const char *at)
+{
+    const char *end = at + 1;
+    if (!is_any(*at, "'\""))
+        return end;
+    while (*end && *end != *at)
+        end += *end == '\\' && end[1] ? 2 : 1;
+    return *end ? end + 1 : at + 1;
+}
+
 /* Returns the position after the bracket that closes the one at `at`. Ignores "<" and ">": inside
  * other brackets they may be comparisons. */
 static const char *after_brackets(const char *at)
@@ -103,7 +114,7 @@ static const char *after_brackets(const char *at)
     do {
         depth += is_any(*at, "([{");
         depth -= is_any(*at, ")]}");
-        at++;
+        at = after_literal(at);
     } while (depth && *at);
     return at;
 }
@@ -116,7 +127,7 @@ static bool is_operator(const char *name, const char *at)
 static const char *after_operator(const char *at)
 {
     at += strlen("operator");
-    if (tkt_begins_with(at, "()") || tkt_begins_with(at, "[]"))
+    if (tkt_begins_with(at, "()") || tkt_begins_with(at, "[]") || tkt_begins_with(at, "\"\""))
         return at + 2;
     return at + strspn(at, "<>=!+-*/%^&|~,");
 }
@@ -137,7 +148,7 @@ static const char *after_angles(const char *name, const char *at)
         depth += *at == '<';
         if (*at == '>' && at[-1] != '-' && --depth == 0)
             return at + 1;
-        at++;
+        at = after_literal(at);
     }
     return at;
 }
@@ -147,6 +158,18 @@ static const char *shorten_angles(shortened *text, const char *name, const char 
     static const char dots[] = "<...>";
     put(text, dots, dots + strlen(dots));
     return after_angles(name, at);
+}
+
+/* Returns the position after "(*)(int)" or "(&) [3]", in the type of a conversion operator; `at` if
+ * it is at something else. */
+static const char *after_declarator(const char *at)
+{
+    const char *end = after_brackets(at);
+    if (*at != '(' || (!is_any(at[1], "*&") && !tkt_begins_with(end - 4, "::*)")))
+        return at;
+    if (*end == '(')
+        return after_brackets(end);
+    return tkt_begins_with(end, " [") ? after_brackets(end + 1) : end;
 }
 
 /* Copies "operator<", or "operator unsigned int", in which the space belongs to the name. */
@@ -161,6 +184,11 @@ static const char *shorten_operator(shortened *text, const char *name, const cha
         end++;
         if (*end == '<')
             end = shorten_angles(text, name, end);
+        if (*end == '(') {
+            const char *after = after_declarator(end);
+            put(text, end, after);
+            end = after;
+        }
     }
     return end;
 }

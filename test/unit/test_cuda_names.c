@@ -62,6 +62,30 @@ TEST(shortens_what_looks_like_brackets)
     assert_short("void k<(a->b)>(int)", "k<...>");
     assert_short("operators<int>(int)", "operators<...>");
     assert_short("my_operator(int)", "my_operator");
+    assert_short("a::operator void (*)(int)()", "a::operator void (*)(int)");
+    assert_short("a::operator int (&) [3]()", "a::operator int (&) [3]");
+    assert_short("a::operator void (b<int>::*)(int)() const", "a::operator void (b<int>::*)(int)");
+    assert_short("a::operator delete(void*)", "a::operator delete");
+    assert_short("a::operator new(unsigned long, char*)", "a::operator new");
+    assert_short("int operator\"\" _t<(char)49>()", "operator\"\" _t<...>");
+    assert_short("operator\"\" _km(long double)", "operator\"\" _km");
+    assert_short("a<(char)40>::operator()(int) const", "a<...>::operator()");
+}
+
+/* As other demanglers than the C++ library's write them. */
+TEST(shortens_around_characters_and_strings)
+{
+    assert_short("void f<'('>(int)", "f<...>");
+    assert_short("void f<')', '>', '<'>(int)", "f<...>");
+    assert_short("void f<'\\'', '\"', '\\\\'>(int)", "f<...>");
+    assert_short("void s<'>'>::f<'('>(int)", "s<...>::f<...>");
+    assert_short("run(a<')'>, int)::{lambda(a<'}'>)#2}::operator()(a<'{'>) const",
+                 "run::{lambda#2}::operator()");
+    assert_short("void f<a{\"(>\"}>(int)", "f<...>");
+    assert_short("void f<'>(int)", "f<...>");
+    const char *base;
+    assert_int_equal(tkt_name_base("void s<'>'>::f<'('>(int)", &base), 1);
+    assert_memory_equal(base, "f<", 2);
 }
 
 TEST(shortens_what_is_local)
