@@ -126,9 +126,7 @@ takt_status cli_check_judge(const cli_check_request *request, const cli_comparis
                               .below = calloc(rows, sizeof *out->below)};
     if (!out->offenders || !out->open || !out->below)
         return TAKT_NO_MEMORY;
-    cli_obstacles_of(comparison, &out->obstacles);
-    if (request->allow_different)
-        out->obstacles.count = 0;
+    cli_obstacles_of(comparison, request->allow_different, &out->obstacles);
     for (size_t i = 0; i < comparison->rows.count; i++)
         take_row(request, comparison, i, out);
     look_for_names(request, comparison, out);

@@ -4,6 +4,7 @@
 #include "cli/compare.h"
 
 #include "report/table.h"
+#include "summary/steps.h"
 #include "trace/model.h"
 
 #include <inttypes.h>
@@ -190,6 +191,8 @@ static void take_facts(cli_side *side, const takt_trace *trace)
     if (facts->ending != TAKT_ENDING_WHOLE)
         all->ending = facts->ending;
     all->step_count += facts->step_count;
+    uint64_t unlisted = tkt_steps_are_listed(trace) ? 0 : facts->step_count - trace->steps.count;
+    *(tkt_steps_are_summed(trace) ? &side->summed_steps : &side->unseen_steps) += unlisted;
     for (int i = 0; i < TAKT_LOSS_COUNT; i++)
         side->lost[i] += takt_trace_loss(trace, (takt_loss)i);
     side->wall_ns += (double)(facts->end_ns - facts->begin_ns);
@@ -217,22 +220,27 @@ static void look_at_rank(cli_side *side, const takt_facts *facts)
         return;
     if (side->ranks == CLI_NO_RANKS)
         side->rank = facts->rank;
-    side->ranks = side->rank == facts->rank && side->ranks != CLI_MANY_RANKS ? CLI_ONE_RANK
-                                                                             : CLI_MANY_RANKS;
+    side->ranks =
+        side->rank == facts->rank && side->ranks != CLI_MANY_RANKS ? CLI_ONE_RANK : CLI_MANY_RANKS;
 }
 
 /* Adds the mean step of a run or, without steps, its wall time. */
 static bool add_length(cli_side *side, const takt_trace *trace)
 {
     const takt_facts *facts = takt_trace_facts(trace);
-    double wall_ns = (double)(facts->end_ns - facts->begin_ns), steps_ns = 0;
-    size_t count = takt_trace_count(trace, TAKT_TRACE_STEPS);
-    takt_step_info step;
+    double length_ns = (double)(facts->end_ns - facts->begin_ns);
+    bool is_summed = !tkt_steps_are_listed(trace) && tkt_steps_are_summed(trace);
 
-    for (size_t i = 0; takt_trace_step(trace, i, &step) == TAKT_OK; i++)
-        steps_ns += (double)(step.end_ns - step.begin_ns);
-    return cli_values_add(&side->lengths,
-                          (cli_value){count ? steps_ns / (double)count : wall_ns, 0});
+    if (trace->steps.count > 0)
+        length_ns = (double)(is_summed ? tkt_steps_all(trace) : tkt_steps_recorded(trace)).mean_ns;
+    return cli_values_add(&side->lengths, (cli_value){length_ns, 0});
+}
+
+/* True for a loss that may make totals too small, or give them to other names. */
+static bool is_of_events(takt_loss loss)
+{
+    return loss != TAKT_LOSS_CUT && loss != TAKT_LOSS_MORE_STEPS &&
+           loss != TAKT_LOSS_MORE_THREADS && loss != TAKT_LOSS_NO_PERCENTILES;
 }
 
 /* Formats the losses of all runs so far. */
@@ -240,7 +248,7 @@ static bool tell_losses(cli_side *side)
 {
     line l = {.used = 0};
 
-    side->losses_in_all = 0;
+    side->losses_in_all = side->lost_events = 0;
     for (int i = 0; i < TAKT_LOSS_COUNT; i++) {
         uint64_t count = side->lost[i];
         if (count == 0)
@@ -248,6 +256,7 @@ static bool tell_losses(cli_side *side)
         add(&l, "%s%llu %s", l.used ? ", " : "", (unsigned long long)count,
             takt_loss_name((takt_loss)i));
         side->losses_in_all += count;
+        side->lost_events += is_of_events((takt_loss)i) ? count : 0;
     }
     free(side->losses);
     side->losses = strdup(l.used ? l.text : "none");

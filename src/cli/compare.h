@@ -172,7 +172,7 @@ typedef struct cli_part {
     double      self_ns;  /* total minus the scopes inside */
     double      mean_ns;  /* per call; mean and median are NaN without calls */
     double      median_ns; /* also NaN if single calls are unknown */
-    double      whole_ns; /* without single calls: of whole calls, recursive ones included */
+    double      whole_ns; /* of whole calls that are known by their sum, recursive ones included */
     uint64_t    whole_calls;
     cli_samples samples;  /* calls that began and ended within the recording */
     cli_values  means;    /* if runs are compared: the mean call of each run that has calls, */
@@ -267,7 +267,10 @@ typedef struct cli_side {
     char      *devices; /* "cuda:0 NAME, cuda:1 NAME", "none" */
     char      *losses;  /* "none", "12 dropped, 3 cut" */
     uint64_t   losses_in_all;
+    uint64_t   lost_events; /* of these */
     uint64_t   lost[TAKT_LOSS_COUNT]; /* over all runs */
+    uint64_t   summed_steps; /* recorded steps that the traces do not list, but whose sum is known, */
+    uint64_t   unseen_steps; /* and those of which nothing is known */
     takt_facts facts;   /* strings unset; steps: sum of all runs; spans: only if all runs have
                          * them */
     double     wall_ns; /* over all runs */
@@ -350,6 +353,14 @@ const char *cli_runs_advice(const cli_comparison *comparison, char *out, size_t 
  * them. */
 bool cli_row_has_samples(const cli_row *row);
 
+/* What makes of a row's total that of a step or run. Steps that a trace does not list have no share
+ * in the row of steps. */
+static inline double cli_row_scale(const cli_comparison *comparison, const cli_row *row, int side)
+{
+    bool is_step = row->kind == CLI_ROW_STEP && comparison->is_per_step && row->parts[side].calls;
+    return is_step ? 1 / (double)row->parts[side].calls : comparison->scale[side];
+}
+
 /* True if a change exceeds the absolute limit and, relative to `base`, the relative limit. */
 bool cli_is_above_limits(const cli_compare_options *options, double change, double base);
 
@@ -378,7 +389,9 @@ typedef struct cli_obstacles {
     size_t       count;
 } cli_obstacles;
 
-void cli_obstacles_of(const cli_comparison *comparison, cli_obstacles *out);
+/* Lists them. `allow_different`: only those that nobody may allow: steps of which nothing is
+ * known. */
+void cli_obstacles_of(const cli_comparison *comparison, bool allow_different, cli_obstacles *out);
 void cli_obstacles_add(cli_obstacles *obstacles, int fact, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 

@@ -1,6 +1,7 @@
 /* Counts a trace into the rows of a comparison. */
 #include "cli/compare.h"
 #include "summary/scopes.h"
+#include "summary/steps.h"
 #include "summary/tasks.h"
 #include "summary/threads.h"
 #include "trace/model.h"
@@ -296,11 +297,28 @@ static bool walk_activities(walk *w)
     return true;
 }
 
+/* Adds the sum of all steps, where a trace lists only some of them. */
+static bool add_sum_of_steps(walk *w)
+{
+    const tkt_stats *all = &w->trace->all_steps.stats;
+    uint32_t row = find_row(w, CLI_ROW_STEP, CLI_NO_ROW, "step");
+    if (row == CLI_NO_ROW)
+        return false;
+    cli_part *part = part_of(w, row);
+    part->calls += all->count;
+    part->total_ns += (double)all->total_ns;
+    part->self_ns += (double)all->total_ns;
+    part->whole_ns += (double)all->total_ns;
+    part->whole_calls += all->count;
+    return true;
+}
+
 static bool walk_steps(walk *w)
 {
-    takt_step_info step;
-    for (size_t i = 0; takt_trace_step(w->trace, i, &step) == TAKT_OK; i++)
-        if (!add_alone(w, CLI_ROW_STEP, "step", step.end_ns - step.begin_ns, true))
+    if (!tkt_steps_are_listed(w->trace) && tkt_steps_are_summed(w->trace))
+        return add_sum_of_steps(w);
+    for (size_t i = 0; i < w->trace->steps.count; i++)
+        if (!add_alone(w, CLI_ROW_STEP, "step", tkt_step_ns(&w->trace->steps.items[i]), true))
             return false;
     return true;
 }

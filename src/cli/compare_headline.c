@@ -152,7 +152,7 @@ static bool choose_figures(const cli_comparison *c, const cli_row *row, double *
     bool agrees = agreement >= 0.5 && agreement <= 2;
     if (agrees) {
         *change_ns = row->self_change_ns;
-        *base_ns = row->parts[CLI_A].self_ns * c->scale[CLI_A];
+        *base_ns = row->parts[CLI_A].self_ns * cli_row_scale(c, row, CLI_A);
     }
     return agrees;
 }
@@ -237,6 +237,9 @@ void cli_compare_headline(const cli_comparison *comparison, tkt_document *docume
                                   has_a   ? "B"
                                   : has_b ? "A"
                                           : "A and B");
+    else if (comparison->sides[CLI_A].unseen_steps + comparison->sides[CLI_B].unseen_steps > 0)
+        tkt_document_set_headline(
+            document, "The time of a step is not known: traces list only some of the steps.");
     else if (!row)
         tkt_document_set_headline(document,
                                   "A step cannot be compared with a whole run: only %s has steps.",

@@ -19,6 +19,8 @@ void cli_obstacles_add(cli_obstacles *obstacles, int fact, const char *format, .
     va_start(list, format);
     vsnprintf(to->text, sizeof to->text, format, list);
     va_end(list);
+    if (obstacles->count == sizeof obstacles->items / sizeof *obstacles->items)
+        snprintf(to->text, sizeof to->text, "there are further reasons");
 }
 
 /* ---- Files ---- */
@@ -152,7 +154,7 @@ static void look_at_side(const cli_comparison *c, int side, cli_obstacles *out)
                               ? "%c is incomplete: its program was killed, or still runs"
                               : "%c is incomplete: its file could not be written on",
                           side_name(side));
-    if (of->losses_in_all > of->lost[TAKT_LOSS_CUT])
+    if (of->lost_events > 0)
         cli_obstacles_add(out, CLI_FACT_LOSSES, "%c lost events: %.200s", side_name(side),
                           of->losses);
     if (!cli_has_calls(c, side))
@@ -171,12 +173,28 @@ static void look_at_import(const cli_side *a, const cli_side *b, cli_obstacles *
                           is_a ? 'B' : 'A');
 }
 
-void cli_obstacles_of(const cli_comparison *comparison, cli_obstacles *out)
+/* A change of the steps that a trace does not list would go unseen. */
+static void look_at_steps(const cli_comparison *c, int side, cli_obstacles *out)
+{
+    const cli_side *of = &c->sides[side];
+    if (of->unseen_steps > 0 && c->options.name_count == 0)
+        cli_obstacles_add(out, CLI_FACT_STEPS,
+                          "%c lists only %" PRIu64 " of its %" PRIu64
+                          " steps: record fewer in a trace, by profiling.active",
+                          side_name(side), of->facts.step_count - of->unseen_steps,
+                          of->facts.step_count);
+}
+
+void cli_obstacles_of(const cli_comparison *comparison, bool allow_different, cli_obstacles *out)
 {
     const cli_side *a = &comparison->sides[CLI_A], *b = &comparison->sides[CLI_B];
     static const char *const modes[] = {"only a summary", "spans"};
 
     out->count = 0;
+    look_at_steps(comparison, CLI_A, out);
+    look_at_steps(comparison, CLI_B, out);
+    if (allow_different)
+        return;
     look_at_files(a, b, out);
     look_at_text(comparison, CLI_FACT_MODE, "modes", modes[a->facts.has_spans],
                  modes[b->facts.has_spans], out);

@@ -109,7 +109,8 @@ static const char *band_of(tkt_document *document, const cli_row *row)
 
     if (isnan(row->noise.low_ns) || !(row->base_ns > 0))
         return "";
-    tkt_value_text(low, TKT_CELL_GROWTH, (tkt_cell){.d = cli_percent(row->noise.low_ns, row->base_ns)});
+    tkt_value_text(low, TKT_CELL_GROWTH,
+                   (tkt_cell){.d = cli_percent(row->noise.low_ns, row->base_ns)});
     tkt_value_text(high, TKT_CELL_GROWTH,
                    (tkt_cell){.d = cli_percent(row->noise.high_ns, row->base_ns)});
     int size = snprintf(band, sizeof band, "%s .. %s", low, high);
@@ -135,8 +136,8 @@ static void add_row(tkt_document *document, tkt_table *table, const cli_comparis
 
     cells[NAME].text = row->name;
     cells[KIND].text = cli_row_kind_name(row->kind);
-    fill_part(cells, row, CLI_A, comparison->scale[CLI_A]);
-    fill_part(cells, row, CLI_B, comparison->scale[CLI_B]);
+    fill_part(cells, row, CLI_A, cli_row_scale(comparison, row, CLI_A));
+    fill_part(cells, row, CLI_B, cli_row_scale(comparison, row, CLI_B));
     cells[SELF_CHANGE].d = row->self_change_ns;
     cells[SELF_PERCENT].d = cli_percent(row->self_change_ns, cells[SELF_A].d);
     cells[CHANGE].d = row->change_ns;
@@ -309,6 +310,15 @@ static void note_calls(const cli_comparison *c, tkt_document *out)
         "Mann-Whitney U test.");
 }
 
+/* Traces list so many steps only. */
+static void note_steps(const cli_comparison *c, tkt_document *out)
+{
+    uint64_t summed = c->sides[CLI_A].summed_steps + c->sides[CLI_B].summed_steps;
+    if (summed > 0)
+        tkt_document_add_note(
+            out, "%" PRIu64 " steps are known by their sum: mean steps are compared.", summed);
+}
+
 static void note_runs(const cli_comparison *c, tkt_document *out)
 {
     const cli_side *a = &c->sides[CLI_A], *b = &c->sides[CLI_B];
@@ -341,9 +351,10 @@ static void note_tests(const cli_comparison *c, tkt_document *out)
             c->tests);
     for (size_t i = 0; i < c->rows.count; i++)
         if (c->rows.items[i].verdict == CLI_UNKNOWN && c->rows.items[i].noise.own_p < CLI_ALPHA) {
-            tkt_document_add_note(out, "Unknown: among so many rows, so few runs prove no change of "
-                                       "one, however large. Ask for the row by name, as takt check "
-                                       "--scope does, or compare more runs.");
+            tkt_document_add_note(out,
+                                  "Unknown: among so many rows, so few runs prove no change of "
+                                  "one, however large. Ask for the row by name, as takt check "
+                                  "--scope does, or compare more runs.");
             break;
         }
 }
@@ -354,10 +365,11 @@ void cli_compare_notes(const cli_comparison *comparison, tkt_document *out)
     cli_obstacles obstacles;
     char absolute[64];
 
-    cli_obstacles_of(comparison, &obstacles);
+    cli_obstacles_of(comparison, false, &obstacles);
     for (size_t i = 0; i < obstacles.count; i++)
         tkt_document_add_note(out, "Careful: %s.", obstacles.items[i].text);
     note_totals(comparison, out);
+    note_steps(comparison, out);
     (comparison->is_by_run ? note_runs : note_calls)(comparison, out);
     note_tests(comparison, out);
     tkt_document_add_note(out, "Slower, faster: p below 0.05 and a change of more than %g %%%s%s.",

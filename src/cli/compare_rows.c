@@ -142,16 +142,16 @@ void cli_rows_free(cli_rows *rows)
  * by more than the calls of one run do, because of clock frequency, memory layout and other load on
  * the machine. So each run counts once, however many calls it has. */
 
-/* Keeps a run's mean and median call. Without spans only the mean is known. With spans, a run
+/* Keeps a run's mean and median call. Of calls known by their sum, only the mean is known. A run
  * without a complete call adds nothing. */
-static bool keep_call(cli_part *part, bool has_spans, uint64_t begin_ns)
+static bool keep_call(cli_part *part, uint64_t begin_ns)
 {
     cli_samples *samples = &part->samples;
     uint64_t whole = part->whole_calls - part->noted_whole_calls;
     double whole_ns = part->whole_ns - part->noted_whole_ns;
 
     if (samples->count == 0)
-        return whole == 0 || has_spans ||
+        return whole == 0 ||
                cli_values_add(&part->means, (cli_value){whole_ns / (double)whole, begin_ns});
     if (!cli_samples_sort(samples) ||
         !cli_values_add(&part->medians, (cli_value){cli_samples_median(samples), begin_ns}) ||
@@ -168,7 +168,7 @@ takt_status cli_compare_end_run(cli_comparison *comparison, int side, const takt
 
     for (size_t i = 0; i < comparison->rows.count; i++) {
         cli_part *part = &comparison->rows.items[i].parts[side];
-        if (comparison->is_by_run && !keep_call(part, facts->has_spans, begin_ns))
+        if (comparison->is_by_run && !keep_call(part, begin_ns))
             return TAKT_NO_MEMORY;
         part->noted_calls = part->calls;
         part->noted_ns = part->total_ns;
@@ -191,6 +191,17 @@ bool cli_is_above_limits(const cli_compare_options *options, double change, doub
 }
 
 /* ---- Measuring ---- */
+
+/* Where some calls are known by their sum, single calls tell less than that. */
+static void join_sums(cli_part *part)
+{
+    if (part->whole_calls == 0)
+        return;
+    for (size_t i = 0; i < part->samples.count; i++)
+        part->whole_ns += (double)part->samples.items[i];
+    part->whole_calls += part->samples.count;
+    part->samples.count = 0;
+}
 
 static void describe_calls(cli_part *part)
 {
@@ -217,6 +228,8 @@ static bool compare_calls(cli_row *row)
 {
     cli_part *a = &row->parts[CLI_A], *b = &row->parts[CLI_B];
 
+    join_sums(a);
+    join_sums(b);
     if (!cli_samples_sort(&a->samples) || !cli_samples_sort(&b->samples))
         return false;
     describe_calls(a);
@@ -252,8 +265,8 @@ static bool measure(const cli_comparison *comparison, cli_row *row)
     row->base_ns = cli_row_has_samples(row) ? a->median_ns : a->mean_ns;
     row->mean_change_ns = known(row->mean_noise.shift_ns, b->mean_ns - a->mean_ns);
     row->change_ns = known(row->noise.shift_ns, row->mean_change_ns);
-    row->self_change_ns =
-        b->self_ns * comparison->scale[CLI_B] - a->self_ns * comparison->scale[CLI_A];
+    row->self_change_ns = b->self_ns * cli_row_scale(comparison, row, CLI_B) -
+                          a->self_ns * cli_row_scale(comparison, row, CLI_A);
     return true;
 }
 
@@ -273,8 +286,7 @@ static bool is_beyond_proof(const cli_compare_options *options, const cli_noise 
 {
     double nearest = noise->low_ns > 0 ? noise->low_ns : noise->high_ns;
     return noise->own_p < CLI_ALPHA && noise->own_p <= noise->least_p * (1 + 1e-9) &&
-           (noise->low_ns > 0 || noise->high_ns < 0) &&
-           cli_is_above_limits(options, nearest, base);
+           (noise->low_ns > 0 || noise->high_ns < 0) && cli_is_above_limits(options, nearest, base);
 }
 
 static answer answer_of(const cli_compare_options *options, const cli_noise *noise, double change,

@@ -30,6 +30,7 @@ static takt_status fill_steps(const tkt_cycle *cycle, takt_trace *trace)
     const tkt_clock_fit *fit = tkt_window_fit(cycle->window);
     if (!TKT_ARRAY_RESERVE(&trace->steps, cycle->steps.count))
         return TAKT_NO_MEMORY;
+    trace->losses[TAKT_LOSS_MORE_STEPS] += cycle->steps_beyond;
     for (size_t i = 0; i < cycle->steps.count; i++) {
         const tkt_step *step = &cycle->steps.items[i];
         trace->steps.items[trace->steps.count++] = (tkt_step){
@@ -49,7 +50,6 @@ static takt_status fill_run(tkt_cycle *cycle, takt_trace *trace)
     trace->facts.first_step = cycle->first_step;
     trace->facts.step_count = cycle->step_count;
     trace->losses[TAKT_LOSS_NO_MEMORY] += cycle->steps_lost;
-    trace->losses[TAKT_LOSS_MORE_STEPS] += cycle->steps_beyond;
     return tkt_options_describe(cycle->options, trace);
 }
 

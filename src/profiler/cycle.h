@@ -58,7 +58,7 @@ typedef struct tkt_cycle {
     bool                     is_partial;
     uint64_t                 step_count;
     uint64_t                 steps_lost; /* steps that `steps` lacks because memory ran out */
-    uint64_t                 steps_beyond; /* and those beyond TKT_MOST_STEPS */
+    uint64_t                 steps_beyond; /* and those for which it had no room */
     TKT_ARRAY_OF(tkt_step) steps; /* the first steps; their times are ticks */
     tkt_all_steps            all_steps;
     tkt_run_steps           *run; /* NULL without memory, and once the trace has it */

@@ -75,6 +75,7 @@ static void synchronize(const takt_profiler *profiler)
 static void forget_half_of_steps(tkt_cycle *cycle)
 {
     cycle->steps.count /= 2;
+    cycle->steps_beyond += cycle->steps.count;
     memmove(cycle->steps.items, cycle->steps.items + cycle->steps.count,
             cycle->steps.count * sizeof *cycle->steps.items);
 }

@@ -28,6 +28,7 @@ static takt_status fill_steps(tkt_stream *stream, takt_trace *trace)
     if (from->steps.count)
         memcpy(trace->steps.items, from->steps.items, from->steps.count * sizeof(tkt_step));
     trace->steps.count = from->steps.count;
+    trace->losses[TAKT_LOSS_MORE_STEPS] = from->facts.step_count - from->steps.count;
     return TAKT_OK;
 }
 

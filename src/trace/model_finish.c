@@ -400,13 +400,13 @@ takt_status tkt_trace_finish(takt_trace *trace)
     takt_facts *facts = &trace->facts;
     facts->name = tkt_trace_text(trace, trace->name);
     facts->backend = tkt_trace_text(trace, trace->backend);
-    bool has_all = facts->step_count < TKT_MOST_STEPS;
+    bool has_all = facts->step_count < TKT_MOST_STEPS && !trace->losses[TAKT_LOSS_MORE_STEPS];
     if (has_all && (facts->has_spans || trace->steps.count))
         facts->step_count = trace->steps.count;
+    if (has_all && trace->steps.count)
+        facts->first_step = trace->steps.items[0].number;
     if (facts->ending == TAKT_ENDING_WHOLE)
         facts->known_until_ns = facts->end_ns;
-    if (trace->steps.count)
-        facts->first_step = trace->steps.items[0].number;
     tkt_trace_add_fold_losses(trace);
     return TAKT_OK;
 }

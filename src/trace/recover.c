@@ -138,6 +138,16 @@ static int compare_steps(const void *a, const void *b)
     return x->begin_ns < y->begin_ns ? -1 : x->begin_ns > y->begin_ns;
 }
 
+/* The recorded steps that later ones have overwritten, which the first cycle had. */
+static uint64_t missing_steps(const tkt_recovery *r, const takt_trace *trace)
+{
+    uint64_t kept = r->head.steps.count, first = trace->facts.first_step;
+    uint64_t listed = trace->steps.count ? trace->steps.items[0].number : first;
+    uint64_t gone = r->head.next_step > kept ? r->head.next_step - kept : 0;
+    uint64_t before = listed > first ? listed - first : 0;
+    return before < gone ? before : gone;
+}
+
 /* Adds the steps that ended in the window, sorted by begin, and their statistics. */
 static takt_status read_steps(const tkt_recovery *r, const tkt_seal_window *window,
                               takt_trace *trace)
@@ -162,7 +172,9 @@ static takt_status read_steps(const tkt_recovery *r, const tkt_seal_window *wind
         const tkt_step *step = &trace->steps.items[i];
         tkt_all_steps_add(&trace->all_steps, NULL, step->end_ns - step->begin_ns);
     }
-    trace->facts.step_count = trace->steps.count;
+    uint64_t missing = missing_steps(r, trace);
+    trace->losses[TAKT_LOSS_MORE_STEPS] += missing;
+    trace->facts.step_count = trace->steps.count + missing;
     return TAKT_OK;
 }
 

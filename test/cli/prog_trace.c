@@ -18,9 +18,10 @@
  *     launch PARENT BEGIN END NAME            an activity, and the call of 0 ns that launched it
  *     step BEGIN END
  *     ran NS                                  the run's next step, recorded or not
- *     block CORRELATION BLOCK SM BEGIN TIMERS recorded with timers inside a kernel, 2 cycles per ns
- *     phase START CYCLES ITERATION NAME       of the last block
- *     phases SEED                             200 blocks made by chance */
+ *     recorded COUNT                          of steps, where more were recorded than the trace
+ * lists block CORRELATION BLOCK SM BEGIN TIMERS recorded with timers inside a kernel, 2 cycles per
+ * ns phase START CYCLES ITERATION NAME       of the last block phases SEED 200 blocks made by
+ * chance */
 #include "trace/devices.h"
 #include "support/trace_build.h"
 
@@ -128,6 +129,8 @@ static bool add_fact(maker *m, const char *line)
             m->trace->run = tkt_alloc_zeroed(sizeof *m->trace->run);
         tkt_run_add(m->trace->run, count);
         tkt_all_steps_add(&m->trace->all_steps, NULL, count);
+    } else if (sscanf(line, "recorded %llu", &count) == 1) {
+        m->trace->facts.step_count = count;
     } else if (strcmp(line, "whole\n") == 0) {
         takt_trace_release(m->trace);
         m->trace = whole_trace();
@@ -183,11 +186,14 @@ int main(int argc, char **argv)
     takt_error error = {.status = TAKT_OK};
 
     m.trace->facts.end_ns = BEGIN_NS;
+    m.trace->facts.step_count = 0;
     while (argc == 2 && fgets(line, sizeof line, stdin))
         if (line[0] != '\n' && !add_event(&m, line) && !add_fact(&m, line)) {
             fprintf(stderr, "prog_trace: what is: %s", line);
             return 2;
         }
+    if (m.trace->facts.step_count > m.trace->steps.count)
+        m.trace->losses[TAKT_LOSS_MORE_STEPS] = m.trace->facts.step_count - m.trace->steps.count;
     if (tkt_trace_finish(m.trace) != TAKT_OK)
         return 1;
     if (m.is_summary)

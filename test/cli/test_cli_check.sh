@@ -314,6 +314,39 @@ device_run limit.pftrace 60030
 passes --against brief.pftrace --run-noise 0 --scope forces --limit 20% limit.pftrace
 fails '^slower' --against brief.pftrace --run-noise 0 --scope forces --limit 19.99% limit.pftrace
 
+# More steps than a trace lists: the sum of all tells that those beyond became slower.
+more_steps() { # FILE NS_OF_TWO_MORE [LINES]
+    local lines
+    lines=$(printf 'ran %d\n' 800000 800000 800000 800000 800000 800000 800000 800000 800000 800000 "$2" "$2")
+    run_of "$1" 60000 30000 "recorded 12"$'\n'"$lines"$'\n'"${3-}"
+}
+more_steps more.pftrace 800000
+more_steps more_same.pftrace 810000
+more_steps more_slow.pftrace 40000000
+passes --against more.pftrace more_same.pftrace
+fails '^unknown: step, mean call 800\.000us in A and 7\.333ms in B, \+6\.533ms \(\+816\.67%\)$' \
+    --against more.pftrace more_slow.pftrace
+fails '^unknown: step, mean call' --against more.pftrace --allow-different more_slow.pftrace
+# Also where the base lists all its steps, and in several runs.
+fails '^unknown: step, mean call' --against base.pftrace more_slow.pftrace
+mkdir more.base more.new more.slow
+for i in 1 2 3 4; do
+    run_of more.base/$i.pftrace 60000 30000 '' $((800000 + 100 * i))
+    more_steps more.new/$i.pftrace $((800000 + 100 * i))
+    more_steps more.slow/$i.pftrace $((2000000 + 100 * i))
+done
+passes --against more.base more.new
+fails '^slower: step, mean call 80[0-9.]*us in A and 1\.000ms in B' --against more.base more.slow
+# Where other steps of the run were not recorded, nothing is known of those beyond; scopes are.
+more_steps unseen.pftrace 40000000 'ran 800000'
+unseen='^not comparable: B lists only 10 of its 12 steps: record fewer in a trace, by profiling\.active$'
+declines "$unseen" --against base.pftrace unseen.pftrace
+declines "$unseen" --against base.pftrace --allow-different unseen.pftrace
+passes --against base.pftrace --scope forces unseen.pftrace
+run diff base.pftrace unseen.pftrace
+out_has '^The time of a step is not known: traces list only some of the steps\.$'
+out_has '^Careful: B lists only 10 of its 12 steps'
+
 # Several runs: how they are named.
 for i in 1 2 3 4; do
     mkdir -p runs.base runs.new runs.slow

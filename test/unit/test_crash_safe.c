@@ -669,6 +669,26 @@ TEST(a_damaged_run_is_left_out)
     done(trace);
 }
 
+static void die_after_many_steps(void)
+{
+    tkt_clock_fake(read_test_ticks);
+    make_steps(start((takt_profiler_options){.schedule = {.active = 1000000}}),
+               TKT_MAPPING_STEPS + 10);
+}
+
+TEST(steps_that_later_ones_have_overwritten_are_counted)
+{
+    in_child(die_after_many_steps);
+    takt_trace *trace = recover();
+    assert_int_equal(trace->steps.count, TKT_MAPPING_STEPS);
+    assert_int_equal(trace->steps.items[0].number, 10);
+    assert_int_equal(trace->facts.first_step, 0);
+    assert_int_equal(trace->facts.step_count, TKT_MAPPING_STEPS + 10);
+    assert_int_equal(trace->losses[TAKT_LOSS_MORE_STEPS], 10);
+    assert_int_equal(trace->all_steps.stats.count, TKT_MAPPING_STEPS + 10);
+    done(trace);
+}
+
 /* Only the first profiler is in the file. */
 TEST(another_profiler_at_the_same_time_is_not_in_it)
 {

@@ -394,6 +394,7 @@ TEST(more_steps_than_are_kept_are_counted)
         assert_int_equal(both[i]->steps.count, TKT_MOST_STEPS);
         assert_int_equal(both[i]->facts.step_count, count);
         assert_int_equal(both[i]->all_steps.stats.count, count);
+        assert_int_equal(both[i]->losses[TAKT_LOSS_MORE_STEPS], 10);
     }
     char *text = steps_report(back);
     assert_non_null(strstr(text, "Recorded steps are 0 to 1048575, of 1048586."));
@@ -410,7 +411,8 @@ TEST(a_flight_recorder_keeps_the_latest_steps)
         assert_int_equal(both[i]->steps.count, count - first);
         assert_int_equal(both[i]->steps.items[0].number, first);
         assert_int_equal(both[i]->steps.items[count - first - 1].number, count - 1);
-        assert_int_equal(both[i]->facts.first_step, first);
+        assert_int_equal(both[i]->facts.first_step, 0);
+        assert_int_equal(both[i]->losses[TAKT_LOSS_MORE_STEPS], first);
         assert_int_equal(both[i]->facts.step_count, count);
     }
     char *text = steps_report(back);
