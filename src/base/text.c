@@ -148,6 +148,20 @@ bool tkt_is_printable(const char *text)
     return true;
 }
 
+void tkt_text_end(char *out, size_t capacity, size_t length)
+{
+    size_t end = length;
+    if (end >= capacity) {
+        size_t dots = capacity > 4 ? 3 : 0;
+        end = capacity > 4 ? capacity - 4 : 0;
+        while (end && ((unsigned char)out[end] & 0xC0u) == 0x80)
+            end--;
+        memset(out + end, '.', dots);
+        end += dots;
+    }
+    out[end] = '\0';
+}
+
 /* The C library's wcwidth() depends on the host's locale. These are the blocks that occur in names,
  * from Unicode's DerivedGeneralCategory (Mn, Me, Cf) and EastAsianWidth (W, F). */
 static const code_range zero_columns[] = {

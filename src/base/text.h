@@ -22,6 +22,10 @@ size_t tkt_printable(char *out, size_t capacity, const char *text, size_t size);
  * and log lines. */
 bool tkt_is_printable(const char *text);
 
+/* Ends a text of `length` bytes, of which `out` has as many as fit into `capacity`: in dots if it is
+ * cut, and not within a UTF-8 character. */
+void tkt_text_end(char *out, size_t capacity, size_t length);
+
 /* The number of columns of printable text: one per character, none for combining marks, two for
  * wide characters. */
 size_t tkt_text_columns(const char *text);

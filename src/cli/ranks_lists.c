@@ -311,5 +311,6 @@ bool cli_ranks_show_tasks(tkt_document *document, const cli_ranks *ranks)
                          part);
     tkt_document_explain(document, "median_ns",
                          "Median and p99 are within 3.2 %%; p99 needs %d tasks.", TKT_P99_LEAST);
+    tkt_note_more_medians(document, ranks->tasks.count, TKT_NAMED_HISTOGRAMS);
     return true;
 }

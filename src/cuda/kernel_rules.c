@@ -165,16 +165,16 @@ static void expand(char *out, size_t size, const char *label, const char *name,
                    const regmatch_t groups[GROUPS])
 {
     size_t length = 0;
-    for (; *label && length + 1 < size; label++) {
+    for (; *label && length < size; label++) {
         if (label[0] != '\\' || label[1] < '0' || label[1] > '9') {
             out[length++] = *label;
             continue;
         }
         const regmatch_t *group = &groups[*++label - '0'];
-        for (regoff_t i = group->rm_so; i >= 0 && i < group->rm_eo && length + 1 < size; i++)
+        for (regoff_t i = group->rm_so; i >= 0 && i < group->rm_eo && length < size; i++)
             out[length++] = name[i];
     }
-    out[length] = '\0';
+    tkt_text_end(out, size, length);
 }
 
 /* Returns the bit that the program's rules give the kernel, and its label; 0 if no rule matches. */
@@ -213,7 +213,8 @@ static bool label_warp(char *label, size_t size, const char *name)
     size_t length = (size_t)(at - name);
     if (length > 9 && at[-9] == '_' && strspn(at - 8, "0123456789abcdef") == 8)
         length -= 9;
-    snprintf(label, size, "%s kernel %.*s", way, (int)length, name);
+    int whole = snprintf(label, size, "%s kernel %.*s", way, (int)length, name);
+    tkt_text_end(label, size, (size_t)whole);
     return true;
 }
 
@@ -255,6 +256,7 @@ static const char *label_prefix(uint32_t filter)
 const char *tkt_activity_label(char *out, size_t size, uint32_t filter, const char *name)
 {
     const char *prefix = label_prefix(filter);
-    snprintf(out, size, "%s%s%s", prefix, prefix[0] && name[0] ? " " : "", name);
+    int length = snprintf(out, size, "%s%s%s", prefix, prefix[0] && name[0] ? " " : "", name);
+    tkt_text_end(out, size, (size_t)length);
     return out;
 }

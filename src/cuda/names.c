@@ -240,21 +240,6 @@ static const char *shorten_piece(shortened *text, const char *name, const char *
     return at + size;
 }
 
-/* Ends the text. A cut text ends in dots, and not within a UTF-8 character. */
-static void finish(shortened *text)
-{
-    size_t end = text->length;
-    if (end >= text->size) {
-        end = text->size > 4 ? text->size - 4 : 0;
-        while (end && ((unsigned char)text->out[end] & 0xC0u) == 0x80)
-            end--;
-        size_t dots = text->size > 4 ? 3 : 0;
-        memset(text->out + end, '.', dots);
-        end += dots;
-    }
-    text->out[end] = '\0';
-}
-
 char *tkt_name_shorten(char *out, size_t size, const char *demangled)
 {
     shortened text = {.out = out, .size = size};
@@ -263,7 +248,7 @@ char *tkt_name_shorten(char *out, size_t size, const char *demangled)
         at = shorten_piece(&text, demangled, at);
     if (text.length == 0)
         put(&text, demangled, demangled + strlen(demangled));
-    finish(&text);
+    tkt_text_end(out, size, text.length);
     return out;
 }
 

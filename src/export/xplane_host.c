@@ -115,13 +115,16 @@ static void put_stack(tkt_xplane *x, uint32_t number)
     const tkt_stack *stack = &x->trace->stacks.items[number];
     char text[STACK_BYTES];
     size_t size = 0;
+    uint32_t i = 0;
     text[0] = 0;
-    for (uint32_t i = 0; i < stack->frame_count && size + 512 < sizeof text; i++) {
+    for (; i < stack->frame_count && size + 512 < sizeof text; i++) {
         if (i)
             text[size++] = '\n';
         tkt_frame_place(text + size, 500, x->trace, tkt_frame_at(x->trace, number, i));
         size += strlen(text + size);
     }
+    if (i < stack->frame_count)
+        memcpy(text + size, "\n...", sizeof "\n...");
     tkt_xplane_stat_text(x, TKT_XSTAT_SOURCE_STACK, text);
 }
 

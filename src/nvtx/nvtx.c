@@ -38,7 +38,8 @@ static uint32_t color_or_default(const char *color)
 
 /* ---- Domains and categories ------------------------------------------------------------------ */
 
-/* A tool learns each name once. Nothing is ever removed: the names in a program are few. */
+/* A tool learns each name once. Nothing is ever removed: the names in a program are few. The log
+ * tells the first one that has no room. */
 
 #define MOST_DOMAINS    16u /* [0] is the default domain */
 #define MOST_CATEGORIES 64u
@@ -110,6 +111,13 @@ static nvtxDomainHandle_t look_up(const tkt_nvtx_range *range, uint32_t *id)
         *id = category_of(in, range->category);
     nvtxDomainHandle_t handle = domains[in].handle;
     tkt_mutex_unlock(&names_lock);
+    static bool is_told;
+    bool lacks_domain = range->domain && !in, lacks_category = range->category && !*id;
+    /* Relaxed: it orders nothing, and only lets one caller through. */
+    if ((lacks_domain || lacks_category) && !__atomic_exchange_n(&is_told, true, __ATOMIC_RELAXED))
+        tkt_log(TAKT_LOG_WARNING, "NVTX range: too many %s: \"%.63s\" and later ones are left out",
+                lacks_domain ? "domains" : "categories",
+                lacks_domain ? range->domain : range->category);
     return handle;
 }
 

@@ -8,6 +8,7 @@
 
 #include "base/error.h"
 #include "base/json.h"
+#include "base/text.h"
 
 #include <string.h>
 
@@ -34,14 +35,11 @@ typedef struct reader {
     char text[TEXT_BYTES];
 } reader;
 
-/* Copies the last string, cut between characters. */
+/* Copies the last string; `capacity` is at most TEXT_BYTES. */
 static void copy_text(const reader *r, char *out, size_t capacity)
 {
-    size_t size = r->json.size < capacity ? r->json.size : capacity - 1;
-    while (size < r->json.size && size > 0 && ((uint8_t)r->text[size] & 0xC0) == 0x80)
-        size--;
-    memcpy(out, r->text, size);
-    out[size] = 0;
+    memcpy(out, r->text, r->json.size < capacity ? r->json.size : capacity);
+    tkt_text_end(out, capacity, r->json.size);
 }
 
 /* ---- One event ------------------------------------------------------------------------------- */

@@ -122,8 +122,8 @@ void tkt_record_set(uint32_t modes, uint64_t mask)
 
 typedef struct place {
     uint32_t key; /* (site << 2 | cause) + 1; 0: free; atomic */
-    uint32_t count;
-    uint32_t reported;
+    uint64_t count;
+    uint64_t reported;
 } place;
 
 static place places[PLACES];
@@ -159,17 +159,18 @@ static const char *text_of(tkt_mismatch cause)
     return texts[cause];
 }
 
-static void report(uint32_t key, uint32_t count)
+static void report(uint32_t key, uint64_t counted)
 {
+    unsigned long long count = counted;
     const tkt_site *site = key >> 2 ? tkt_site_get(key >> 2) : NULL;
     const char *text = text_of((tkt_mismatch)(key & 3));
     const char *times = count == 1 ? "time" : "times";
     if (!site)
-        tkt_log(TAKT_LOG_WARNING, "takt_end() %s (%u %s)", text, count, times);
+        tkt_log(TAKT_LOG_WARNING, "takt_end() %s (%llu %s)", text, count, times);
     else if (site->file.size == 0)
-        tkt_log(TAKT_LOG_WARNING, "scope '%s' %s (%u %s)", site->name.bytes, text, count, times);
+        tkt_log(TAKT_LOG_WARNING, "scope '%s' %s (%llu %s)", site->name.bytes, text, count, times);
     else
-        tkt_log(TAKT_LOG_WARNING, "scope '%s' at %s:%u %s (%u %s)", site->name.bytes,
+        tkt_log(TAKT_LOG_WARNING, "scope '%s' at %s:%u %s (%llu %s)", site->name.bytes,
                 site->file.bytes, site->line, text, count, times);
 }
 
@@ -177,8 +178,8 @@ void tkt_mismatch_report(void)
 {
     for (uint32_t i = 0; i < PLACES; i++) {
         uint32_t key = __atomic_load_n(&places[i].key, __ATOMIC_RELAXED);
-        uint32_t count = __atomic_load_n(&places[i].count, __ATOMIC_RELAXED);
-        uint32_t before = __atomic_exchange_n(&places[i].reported, count, __ATOMIC_RELAXED);
+        uint64_t count = __atomic_load_n(&places[i].count, __ATOMIC_RELAXED);
+        uint64_t before = __atomic_exchange_n(&places[i].reported, count, __ATOMIC_RELAXED);
         if (key && count != before)
             report(key - 1, count - before);
     }

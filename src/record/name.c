@@ -74,12 +74,15 @@ takt_name takt_name_make(const char *text, size_t size)
     if (!log)
         return name;
     char *copy = tkt_alloc(size + 1);
+    takt_loss loss = copy ? TAKT_LOSS_TOO_MANY_SITES : TAKT_LOSS_NO_MEMORY;
     if (copy) {
         memcpy(copy, text, size);
         copy[size] = '\0';
         name.id = tkt_site_named(copy, TAKT_SITE_SCOPE);
         tkt_free(copy);
     }
+    if (!name.id)
+        tkt_log_lose(log, loss);
     tkt_log_leave(log);
     return name;
 }

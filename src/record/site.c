@@ -184,10 +184,12 @@ static bool is_known_text(const text_list *list, const char *text)
     }
 }
 
-/* False, and counts the loss, when the limit does not allow that many more bytes. */
-static bool has_room(uint64_t bytes, size_t size)
+/* False, and counts the loss, when the limit does not allow that many more bytes, or `of` is nearly
+ * full. */
+static bool has_room(uint64_t bytes, size_t size, const table *of)
 {
-    if (bytes + size + ENTRY_BYTES <= __atomic_load_n(&limit_bytes, __ATOMIC_RELAXED))
+    if (bytes + size + ENTRY_BYTES <= __atomic_load_n(&limit_bytes, __ATOMIC_RELAXED) &&
+        of->count < TKT_SITE_MAX - 1)
         return true;
     tkt_log_lose(takt_thread_hot_v1.log, TAKT_LOSS_MORE_NAMES);
     return false;
@@ -284,7 +286,7 @@ uint32_t tkt_site_named(const char *name, takt_site_kind kind)
     size_t size = sizeof(tkt_site) + (name ? strlen(name) : 0);
     uint64_t was = lock_registry();
     bool is_known = is_known_site(&site);
-    if (!is_known && !has_room(name_bytes, size)) {
+    if (!is_known && !has_room(name_bytes, size, &sites)) {
         site.name = MORE_NAMES;
         is_known = true;
     }
@@ -327,7 +329,7 @@ static uint32_t intern(text_list *list, uint64_t *bytes, const char *text, bool 
         text = "(null)";
     bool is_known = is_known_text(list, text);
     size_t size = strlen(text);
-    *is_own = is_known || has_room(*bytes, size);
+    *is_own = is_known || has_room(*bytes, size, &list->texts);
     if (!*is_own) {
         text = MORE_NAMES;
         is_known = true;

@@ -1,6 +1,8 @@
 /* What takt/compat/tracy.h has one of for the whole program, and its texts without a NUL. */
 #include "record/log.h"
 
+#include "base/text.h"
+
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,7 +14,7 @@
  * names need not have one address. */
 typedef struct frame {
     _Atomic uint32_t name; /* takt_name.id; 0: free; TAKEN: being changed */
-    takt_span        span;
+    takt_span span;
 } frame;
 
 #define TAKEN UINT32_MAX
@@ -22,9 +24,8 @@ static frame frames[MOST_FRAMES];
 /* Copies `text` and appends a NUL; longer text is cut. */
 static const char *copy_text(char *copy, const char *text, size_t bytes)
 {
-    size_t kept = bytes < MOST_BYTES ? bytes : MOST_BYTES - 1;
-    memcpy(copy, text, kept);
-    copy[kept] = '\0';
+    memcpy(copy, text, bytes < MOST_BYTES ? bytes : MOST_BYTES);
+    tkt_text_end(copy, MOST_BYTES, bytes);
     return copy;
 }
 
@@ -55,6 +56,8 @@ void takt_tracy_frame_begin_v1(const char *name)
 {
     uint32_t id = takt_name_make(name, strlen(name)).id;
     frame *at = id ? take(0) : NULL;
+    if (id && !at && takt_is_on(TAKT_NORMAL_BIT))
+        tkt_log_lose(takt_thread_hot_v1.log, TAKT_LOSS_TOO_DEEP);
     if (!at)
         return;
     at->span = takt_span_begin(takt_track_named("frames"), name);
@@ -87,7 +90,7 @@ void takt_tracy_fiber_v1(const char *name)
 
 void takt_tracy_lock_name_v1(takt_tracy_lock *lock, const char *name, size_t bytes)
 {
-    char  wait[9 + MOST_BYTES] = "wait for ";
+    char wait[9 + MOST_BYTES] = "wait for ";
     char *own = wait + 9;
     lock->track = takt_track_named(copy_text(own, name, bytes));
     lock->wait = takt_name_make(wait, 9 + strlen(own));

@@ -86,6 +86,9 @@ void tkt_explain_pieces(tkt_document *document, bool has_some);
 /* Adds a note if calls stand under "(other paths)" (show_tree.c). */
 void tkt_note_other_paths(tkt_document *document);
 
+/* Adds a note if only the first `most` of so many names have percentiles (show_kernels.c). */
+void tkt_note_more_medians(tkt_document *document, size_t names, size_t most);
+
 /* Adds a note if scopes are missing so that threads cannot be compared (show_threads.c). */
 void tkt_note_mixed_times(tkt_document *document);
 

@@ -178,6 +178,15 @@ void tkt_show_durations(tkt_cell *cells, const tkt_stats *stats, const tkt_histo
     cells[4].u = stats->max_ns;
 }
 
+void tkt_note_more_medians(tkt_document *document, size_t names, size_t most)
+{
+    if (names > most)
+        tkt_document_add_note(document,
+                              "Medians and p99 are those of the first %zu names of %zu; further "
+                              "ones have none.",
+                              most, names);
+}
+
 /* Adds a row and fills the common columns. */
 static tkt_cell *named_row(tkt_table *table, const takt_trace *trace, const tkt_named_list *names,
                            const tkt_named *named)
@@ -365,6 +374,7 @@ static takt_status show_kernels(tkt_document *document, const tkt_named_list *na
         keep_shapes(table);
     if (names->count > 0) {
         tkt_document_add_note(document, "The median is within 3.2 %%.");
+        tkt_note_more_medians(document, names->count, TKT_NAMED_HISTOGRAMS);
         add_ncu_notes(document, names);
     }
     return TAKT_OK;
@@ -437,6 +447,7 @@ static takt_status show_calls(tkt_document *document, const tkt_named_list *name
     tkt_table_hide_empty(table, TKT_NAMED_P99);
     if (names->count > 0)
         tkt_document_add_note(document, "Median and p99 are within 3.2 %%.");
+    tkt_note_more_medians(document, names->count, TKT_NAMED_HISTOGRAMS);
     return TAKT_OK;
 }
 

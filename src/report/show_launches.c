@@ -131,6 +131,7 @@ static void add_notes(tkt_document *document, const tkt_launches *launches)
     tkt_document_explain(document, "total_avg_ns",
                          "Total is the time from the begin of the call to the end of the work.");
     tkt_document_explain(document, "api_median_ns", "Medians are within 3.2 %%.");
+    tkt_note_more_medians(document, launches->count, TKT_LAUNCH_HISTOGRAMS);
     if (has_graphs(launches))
         tkt_document_add_note(document, "The nodes of a graph are one launch, from the begin of "
                                         "the first to the end of the last.");

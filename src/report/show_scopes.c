@@ -125,18 +125,20 @@ static size_t put_argument(char *out, size_t size, const takt_trace *trace, cons
     return length < 0 ? 0 : (size_t)length;
 }
 
-/* "cells=100, mode=fast"; cut to fit the buffer. */
+/* "cells=100, mode=fast"; longer text ends in dots. */
 static const char *arguments_of(tkt_document *document, const tkt_scope_total *scope)
 {
     char text[1024] = "";
     size_t used = 0;
-    for (uint32_t i = 0; i < scope->arg_count && used < sizeof text - 3; i++) {
+    for (uint32_t i = 0; i < scope->arg_count && used < sizeof text; i++) {
         const tkt_track *track = &document->trace->tracks.items[scope->track];
         if (i > 0)
             used += (size_t)snprintf(text + used, sizeof text - used, ", ");
-        used += put_argument(text + used, sizeof text - used, document->trace,
-                             &track->args.items[scope->first_arg + i]);
+        if (used < sizeof text)
+            used += put_argument(text + used, sizeof text - used, document->trace,
+                                 &track->args.items[scope->first_arg + i]);
     }
+    tkt_text_end(text, sizeof text, used);
     return tkt_document_copy(document, text, strlen(text));
 }
 
@@ -148,15 +150,17 @@ static const char *stack_of(tkt_document *document, const tkt_scope_total *scope
     size_t used = 0;
     if (stack >= document->trace->stacks.count)
         return "";
-    uint32_t count = document->trace->stacks.items[stack].frame_count;
-    for (uint32_t i = 0; i < count && i < frames && used < sizeof text - 8; i++) {
+    uint32_t count = document->trace->stacks.items[stack].frame_count, i = 0;
+    count = count < frames ? count : frames;
+    for (; i < count && used < sizeof text - 8; i++) {
         if (i > 0)
             used += (size_t)snprintf(text + used, sizeof text - used, " <- ");
         tkt_frame_place(text + used, sizeof text - used, document->trace,
                         tkt_frame_at(document->trace, stack, i));
         used += strlen(text + used);
     }
-    return tkt_document_copy(document, text, used);
+    tkt_text_end(text, used + 1, i < count || used + 1 == sizeof text ? sizeof text : used);
+    return tkt_document_copy(document, text, strlen(text));
 }
 
 static void fill_device_cells(tkt_cell *cells, const tkt_scopes *scopes,

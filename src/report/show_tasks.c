@@ -61,6 +61,7 @@ static takt_status show(tkt_document *document, const tkt_task_list *tasks)
                          "At once is the greatest number that ran at the same time.");
     tkt_document_explain(document, "median_ns",
                          "Median and p99 are within 3.2 %%; p99 needs %d tasks.", TKT_P99_LEAST);
+    tkt_note_more_medians(document, tasks->times.count, TKT_NAMED_HISTOGRAMS);
     return TAKT_OK;
 }
 

@@ -12,8 +12,6 @@
 /* Activities are in issue order, and those of one call are adjacent. One pass sees each launch as a
  * whole. The gaps tell which launches the devices waited for. */
 
-#define MOST_HISTOGRAMS 1024 /* names with histograms; each has one for every time */
-
 static bool give_histograms(tkt_launches *launches, tkt_launch *launch)
 {
     for (int i = 0; i < TKT_LAUNCH_TIMES; i++) {
@@ -39,7 +37,7 @@ static tkt_launch *find_launch(tkt_launches *launches, uint32_t name, uint64_t k
     *launch = (tkt_launch){.name = name, .graph = (uint32_t)(key >> 32)};
     for (int i = 0; i < TKT_LAUNCH_TIMES; i++)
         tkt_stats_init(&launch->times[i].stats);
-    if (launches->count <= MOST_HISTOGRAMS && !give_histograms(launches, launch))
+    if (launches->count <= TKT_LAUNCH_HISTOGRAMS && !give_histograms(launches, launch))
         return NULL;
     *place = launches->count;
     return launch;
@@ -160,6 +158,7 @@ void tkt_launches_fini(tkt_launches *launches)
 
 #define MOST_NAMES 64
 #define BETWEEN    " > "
+#define FURTHER    "..."
 #define OUTSIDE    "(outside of scopes)"
 
 /* Strings: the call's name, then the names of the scopes around it, innermost first. */
@@ -241,13 +240,15 @@ const char *tkt_missing_scopes(const takt_trace *trace, const tkt_missing *missi
                                tkt_arena *texts)
 {
     const names of = names_of(trace, missing->call);
-    size_t size = 1;
+    size_t size = sizeof FURTHER;
     if (of.count == 1)
         return OUTSIDE;
     for (uint32_t i = 1; i < of.count; i++)
         size += strlen(tkt_trace_text(trace, of.items[i])) + strlen(BETWEEN);
     char *text = tkt_arena_alloc(texts, size);
     char *end = text;
+    if (text && of.count == MOST_NAMES)
+        end = stpcpy(end, FURTHER);
     for (uint32_t i = of.count; text && --i > 0;) {
         end = stpcpy(end, end == text ? "" : BETWEEN);
         end = stpcpy(end, tkt_trace_text(trace, of.items[i]));

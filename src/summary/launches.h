@@ -14,9 +14,12 @@ typedef enum tkt_launch_time {
     TKT_LAUNCH_TIMES
 } tkt_launch_time;
 
+/* Names whose percentiles are known; each has a histogram for every time. */
+#define TKT_LAUNCH_HISTOGRAMS 1024u
+
 typedef struct tkt_launch_stats {
     tkt_stats      stats;
-    tkt_histogram *histogram; /* NULL beyond the first thousand names */
+    tkt_histogram *histogram; /* NULL beyond the first TKT_LAUNCH_HISTOGRAMS names */
 } tkt_launch_stats;
 
 /* All launches of one name. */
@@ -68,8 +71,8 @@ void tkt_missings_fini(tkt_missings *missings); /* accepts a zeroed struct; call
 
 const char *tkt_missing_call(const takt_trace *trace, const tkt_missing *missing);
 
-/* The scopes around the call, outermost first: "step > forces". Only the innermost ones of a very
- * deep stack. NULL without memory. */
+/* The scopes around the call, outermost first: "step > forces"; of a very deep stack "... >" and the
+ * innermost ones. NULL without memory. */
 const char *tkt_missing_scopes(const takt_trace *trace, const tkt_missing *missing,
                                tkt_arena *texts);
 

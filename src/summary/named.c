@@ -10,15 +10,13 @@
 
 /* The folded form holds durations and histograms by call path; they are added up by name. */
 
-#define MOST_HISTOGRAMS 4096
-
 tkt_named *tkt_named_find(tkt_named_list *names, uint32_t name, uint32_t part)
 {
     uint64_t *place = tkt_map_put(&names->index, (uint64_t)name << 32 | part);
     if (!place || *place)
         return place ? &names->items[*place - 1] : NULL;
     tkt_histogram *histogram = NULL;
-    if (names->count < MOST_HISTOGRAMS) {
+    if (names->count < TKT_NAMED_HISTOGRAMS) {
         histogram = tkt_arena_alloc(&names->histograms, sizeof *histogram);
         if (!histogram)
             return NULL;

@@ -22,12 +22,15 @@ enum {
     TKT_VARIES_TENSOR = 512 /* the value of tkt_uses_tensor_cores() for the name */
 };
 
+/* Names of a list whose percentiles are known: they take 2.7 KiB each. */
+#define TKT_NAMED_HISTOGRAMS 4096u
+
 typedef struct tkt_named {
     uint32_t       name;   /* string */
     uint32_t       shape;  /* of one of the launches, or TKT_NO_SHAPE */
     uint32_t       varies; /* TKT_VARIES_ bits */
     tkt_stats      stats;
-    tkt_histogram *histogram; /* NULL beyond the first few thousand names, or if it is unknown */
+    tkt_histogram *histogram; /* NULL beyond the first TKT_NAMED_HISTOGRAMS, or if it is unknown */
     uint64_t       errors;         /* calls that did not return success */
     uint64_t       first_error_ns; /* begin of the first such call */
     int32_t        first_error;    /* its result; 0 if unknown */

@@ -103,8 +103,8 @@ static uint64_t distance_ns(const tkt_activity *activity, uint64_t time_ns)
     return time_ns > activity->end_ns ? time_ns - activity->end_ns : 0;
 }
 
-/* The search passes at most this many kernels of one launch. The limit keeps crafted files from
- * making the reader slow. */
+/* The search passes at most this many kernels of one launch; with more, the right one is not known.
+ * The limit keeps crafted files from making the reader slow. */
 #define MOST_KERNELS 4096
 
 /* A graph's kernels share a correlation: takes a kernel of the right name, if there is one, and of
@@ -116,8 +116,9 @@ static void find_activity(takt_trace *trace, const activity_lists *lists,
     uint32_t at = first ? (uint32_t)*first : 0;
     uint64_t least_ns = UINT64_MAX;
     bool has_name = false;
+    int i = 0;
     segment->activity = TKT_NO_ACTIVITY;
-    for (int i = 0; at && i < MOST_KERNELS; i++, at = lists->next[at - 1]) {
+    for (; at && i < MOST_KERNELS; i++, at = lists->next[at - 1]) {
         const tkt_activity *activity = &trace->activities.items[at - 1];
         uint64_t far_ns = distance_ns(activity, segment->begin_ns);
         bool is_named = segment->kernel_name && activity->name == segment->kernel_name;
@@ -129,6 +130,8 @@ static void find_activity(takt_trace *trace, const activity_lists *lists,
         least_ns = far_ns;
         has_name = is_named;
     }
+    if (at)
+        segment->activity = TKT_NO_ACTIVITY;
     if (segment->activity != TKT_NO_ACTIVITY && !segment->kernel_name)
         segment->kernel_name = trace->activities.items[segment->activity].name;
 }

@@ -2,6 +2,7 @@
 #include <takt/compat/tracy.h>
 #include <takt/takt.hpp>
 
+#include <cstdio>
 #include <mutex>
 #include <string>
 #include <vector>
@@ -122,6 +123,28 @@ void use_events()
     TracyFiberLeave;
 }
 
+void use_many_frames()
+{
+    static char names[17][16];
+    for (int i = 0; i < 17; i++) {
+        std::snprintf(names[i], sizeof names[i], "frame %d", i);
+        FrameMarkStart(names[i]);
+    }
+    for (int i = 0; i < 17; i++)
+        FrameMarkEnd(names[i]);
+    TracyMessage(std::string(300, 'x').c_str(), 300);
+}
+
+void what_is_too_much_is_told(void **)
+{
+    const Recording r(use_many_frames);
+    takt_mark_info mark = takt_mark_info();
+    assert_int_equal(r.spans.size(), 16);
+    assert_int_equal(takt_trace_loss(r.trace, TAKT_LOSS_TOO_DEEP), 1);
+    assert_int_equal(takt_trace_mark(r.trace, 0, &mark), TAKT_OK);
+    assert_string_equal(mark.name, (std::string(252, 'x') + "...").c_str());
+}
+
 void frames_messages_and_plots_are_there(void **)
 {
     const Recording r(use_events);
@@ -161,6 +184,7 @@ int main()
         cmocka_unit_test(zones_are_scopes),
         cmocka_unit_test(zones_of_c_end_by_their_context),
         cmocka_unit_test(frames_messages_and_plots_are_there),
+        cmocka_unit_test(what_is_too_much_is_told),
         cmocka_unit_test(a_lock_has_its_waits_and_holds),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -17,7 +17,8 @@ nm "$program" | grep nvtxGlobals >/dev/null || skip "this build has no NVTX rang
 warning='log 1: NVTX range: unknown color "octarine"; try a name such as "yellow", or #rrggbb'
 no_range="log 1: nsight: capture_range: step 1 is not in Nsight's recording, since the program has \
 no CUDA context yet: use CUDA before the first recorded step"
-{ echo "$warning"; echo "log 2: recording 1 step"; echo "$no_range"; } >"$scratch/quiet"
+too_many='log 1: NVTX range: too many domains: "d13" and later ones are left out'
+{ echo "$warning"; echo "log 2: recording 1 step"; echo "$no_range"; echo "$too_many"; } >"$scratch/quiet"
 diff "$scratch/quiet" "$scratch/alone"
 
 include=
@@ -65,6 +66,7 @@ END
 expect() {
     [ "$(grep -c "$1" "$scratch/heard")" = "$2" ] || { echo "not $2 times: $1"; exit 1; }
 }
+expect '^log 1: NVTX range: too many domains: "d13" and later ones are left out$' 1
 expect '^nvtx: domain d[0-9]*$' 13
 expect '^nvtx: category [0-9]* of d[0-9]* is io$' 13
 expect '^nvtx: start [0-9]* many color 1 ff7400ff domain d[0-9]* category [0-9]*$' 13

@@ -241,9 +241,9 @@ TEST(a_label_is_cut_to_fit)
     char label[12];
     assert_int_equal(takt_kernel_label("^cut_(.*)$", "a label: \\1"), TAKT_OK);
     tkt_name_classify("cut_everything", label, sizeof label);
-    assert_string_equal(label, "a label: ev");
+    assert_string_equal(label, "a label:...");
     tkt_name_classify("integrate_all", label, sizeof label);
-    assert_string_equal(label, "kernel inte");
+    assert_string_equal(label, "kernel i...");
 }
 
 TEST(without_memory_there_is_no_name)

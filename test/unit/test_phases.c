@@ -358,6 +358,25 @@ TEST(a_segment_belongs_to_the_kernel_of_its_launch_that_ran_then)
     takt_trace_release(trace);
 }
 
+/* So many are not searched: then the right one may be any. */
+TEST(of_a_graph_with_too_many_kernels_none_is_taken)
+{
+    enum {
+        KERNELS = 4097
+    };
+    takt_trace *trace = make_trace();
+    uint32_t device = make_device(trace, 0), shape = make_kernel(trace, "kernel solve");
+    for (uint64_t i = 0; i < 2 * KERNELS - 1; i++)
+        make_work(trace, device, shape, i < KERNELS ? 5 : 6, 7, BEGIN_NS + 10 * i,
+                  BEGIN_NS + 10 * i + 5);
+    make_segment(trace, "t", BEGIN_NS + 2, 0)->correlation = 5;
+    make_segment(trace, "t", BEGIN_NS + 10 * KERNELS + 2, 1)->correlation = 6;
+    finish(trace);
+    SAME(trace->phase_segments.items[0].activity, TKT_NO_ACTIVITY);
+    SAME(trace->phase_segments.items[1].activity, KERNELS);
+    takt_trace_release(trace);
+}
+
 /* ---- Hostile and huge ------------------------------------------------------------------------ */
 
 /* All reports, and a file that reads back. */

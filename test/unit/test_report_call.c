@@ -3,7 +3,9 @@
 #include "support/test.h"
 #include "support/report_traces.h"
 #include "support/skip.h"
+#include "support/trace_build.h"
 #include "report/show.h"
+#include "summary/named.h"
 
 #include <fcntl.h>
 #include <stdio.h>
@@ -540,6 +542,51 @@ TEST(a_terminal_that_is_written_to_has_its_width)
     }
     close(terminal);
     close(master);
+    takt_trace_release(trace);
+}
+
+/* ---- Too much -------------------------------------------------------------------------------- */
+
+TEST(arguments_that_are_cut_end_in_dots)
+{
+    char value[2000];
+    takt_trace *trace = make_trace();
+    uint32_t track = make_thread(trace, "main", 1), site = make_site(trace, "s", TAKT_SITE_SCOPE);
+    for (uint32_t i = 0; i < 2; i++) {
+        memset(value, 'x', sizeof value);
+        value[i ? 1023 - 4 : sizeof value - 1] = '\0'; /* behind "key=" */
+        uint32_t span =
+            make_span(trace, track, site, TKT_NO_SPAN, BEGIN_NS + 20 * i, BEGIN_NS + 20 * i + 9);
+        make_arg(trace, track, span, "key", TKT_ARG_STRING, text(trace, value));
+    }
+    assert_int_equal(tkt_trace_finish(trace), TAKT_OK);
+    json_t *json = report_json(trace, "scopes", &(takt_report_options){.by_arguments = true});
+    int cut = 0;
+    for (size_t i = 0; i < 2; i++) {
+        const char *shown = json_string_value(json_object_get(row_at(json, i), "arguments"));
+        assert_int_equal(strlen(shown), 1023);
+        cut += strcmp(shown + 1020, "...") == 0;
+    }
+    assert_int_equal(cut, 1);
+    json_decref(json);
+    takt_trace_release(trace);
+}
+
+TEST(names_without_a_median_are_told)
+{
+    char name[32];
+    takt_trace *trace = make_trace();
+    uint32_t track = tkt_trace_add_track(trace, TAKT_TRACK_ASYNC, text(trace, "track"), 0);
+    for (uint32_t i = 0; i < 3 * (TKT_NAMED_HISTOGRAMS + 1); i++) {
+        snprintf(name, sizeof name, "task %u", i / 3);
+        make_span(trace, track, make_site(trace, name, TAKT_SITE_SCOPE), TKT_NO_SPAN,
+                  BEGIN_NS + 20 * i, BEGIN_NS + 20 * i + 1 + i % 3);
+    }
+    assert_int_equal(tkt_trace_finish(trace), TAKT_OK);
+    char *told = report_of(trace, "tasks", &(takt_report_options){.rows = -1, .width = 300});
+    assert_non_null(strstr(told, "Medians and p99 are those of the first 4096 names of 4097; "
+                                 "further ones have none."));
+    tkt_free(told);
     takt_trace_release(trace);
 }
 
