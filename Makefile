@@ -15,7 +15,7 @@
 ##   check-with-CC  builds everything with the compiler CC, and runs the tests in C and C++
 ##   crash          kills a thousand programs while they record, with and without crash_safe
 ##   check-long     records CUDA windows for minutes, on the stand-ins; checks launches, losses,
-##                  memory and flushes
+##                  memory and flushes; ten million steps, and calls beyond 32 bits
 ##   stress         threads, signals, forks, exits and plugins, for a minute each
 ##   simgpu         builds stand-ins for CUDA's libraries in B/simgpu
 ##   sim-demo       runs a CUDA sample on the stand-ins
@@ -600,8 +600,10 @@ faults: all $(inject) $(fault_host) $(B)/test/cli/prog_trace
 
 check-long:
 	@+$(again) check-long-built
-check-long-built: all $(sim_libs) $(B)/test/simgpu/prog_busy
+long_tests := $(addprefix $(B)/test/,stress/test_ends simgpu/test_bounded)
+check-long-built: all $(sim_libs) $(B)/test/simgpu/prog_busy $(long_tests)
 	@$(test_env) test/simgpu/check_busy.sh long
+	@for test in $(long_tests); do $(test_env) TEST_LONG=1 $$test || exit 1; done
 
 crash:
 	@+$(again) crash-built

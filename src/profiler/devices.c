@@ -342,9 +342,12 @@ takt_status tkt_devices_settle(tkt_device_part *part, const tkt_join *join,
         .user = &s});
     if (awaits)
         __atomic_store_n(&awaited_graphs, launched, __ATOMIC_RELAXED);
-    /* Nothing is missing: what CUPTI has lost since the end was others'. */
+    /* Nothing is missing: what CUPTI has lost since the end was others'. But names are looked up
+     * when records arrive. */
+    tkt_cuda_losses now = losses_now();
     if (!has_all_arrived(&s) || tkt_cuda_status_now().backend != TKT_BACKEND_CUPTI)
-        part->end_losses = losses_now();
+        part->end_losses = now;
+    part->end_losses.more_names = now.more_names;
     out->has_strays = s.arrivals.strays != 0;
     out->is_call_under_way = s.arrivals.has_call;
     out->known_until = s.arrivals.position;

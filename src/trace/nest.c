@@ -210,9 +210,18 @@ static uint32_t owner(const nest *n, uint32_t open)
     return TKT_NO_SPAN;
 }
 
-static void add_arg(nest *n, const takt_record *slot, tkt_arg_type type)
+/* The owner of an argument or of work, which is lost with its span. */
+static uint32_t owner_of_part(nest *n, const takt_record *slot)
 {
     uint32_t span = owner(n, tkt_slot_depth(slot));
+    if (span == TKT_NO_SPAN && (n->gaps || n->run->gap_ticks))
+        n->sealing->trace->losses[TAKT_LOSS_BUFFER_FULL]++;
+    return span;
+}
+
+static void add_arg(nest *n, const takt_record *slot, tkt_arg_type type)
+{
+    uint32_t span = owner_of_part(n, slot);
     uint32_t key = tkt_sealing_site(n->sealing, slot->ticks);
     tkt_arg *arg = span == TKT_NO_SPAN ? NULL : added(n, TKT_ARRAY_ADD(&n->track->args));
     if (!arg)
@@ -244,7 +253,7 @@ static void add_stack(nest *n, const takt_record *slot)
 
 static void add_work(nest *n, const takt_record *slot)
 {
-    uint32_t span = owner(n, tkt_slot_depth(slot));
+    uint32_t span = owner_of_part(n, slot);
     tkt_work *work = span == TKT_NO_SPAN ? NULL : added(n, TKT_ARRAY_ADD(&n->track->works));
     if (work)
         *work = (tkt_work){span, tkt_slot_double(slot[0].start), tkt_slot_double(slot[1].start)};

@@ -23,7 +23,7 @@ enum {
     LIMIT = 4 << 20,
     BUFFERS = 32 << 20, /* CUPTI's, of which a few are there however small the limit */
     ROW_BYTES = sizeof(tkt_stored_activity) + sizeof(tkt_shape),
-    REST = 16 << 20     /* names, folds, what is known of the latest calls */
+    REST = 16 << 20 /* names, folds, what is known of the latest calls */
 };
 
 static CUfunction kernel;
@@ -254,11 +254,12 @@ TEST(graphs_that_are_made_without_end_share_a_label)
 
 enum {
     NAMES = 6000,
-    NAMED_LAUNCHES = 30000
+    NAMED_LAUNCHES = 30000,
+    LONG = 100000 /* with TEST_LONG=1 */
 };
 
 /* Kernels with ever new names, as run-time compilation makes them, then one that is known. */
-static void flood_names(takt_mode mode, unsigned first)
+static void flood_names(takt_mode mode, unsigned first, unsigned names, unsigned launches)
 {
     takt_profiler *profiler;
     takt_profiler_options options = {.struct_size = sizeof options,
@@ -268,11 +269,11 @@ static void flood_names(takt_mode mode, unsigned first)
                                      .on_trace = keep_trace};
     assert_int_equal(takt_profiler_create(&options, &profiler), TAKT_OK);
     assert_int_equal(takt_profiler_start(profiler), TAKT_OK);
-    for (unsigned i = 0; i < NAMED_LAUNCHES; i++) {
+    for (unsigned i = 0; i < launches; i++) {
         CUfunction function = kernel;
         char name[40];
         snprintf(name, sizeof name, "jit_%u", first + i);
-        if (i > 0 && i < NAMES)
+        if (i > 0 && i < names)
             check(cuModuleGetFunction(&function, module, name));
         check(cuLaunchKernel(function, 1, 1, 1, 64, 1, 1, 0, NULL, NULL, NULL));
         if (i % LOOK == 0)
@@ -285,12 +286,13 @@ static void flood_names(takt_mode mode, unsigned first)
 /* Names stay for ever. The first ones leave room for activities; the rest share one. */
 TEST(names_of_kernels_leave_room_for_activities)
 {
-    flood_names(TAKT_MODE_FLIGHT, 0);
+    unsigned names = getenv("TEST_LONG") ? LONG : NAMES;
+    flood_names(TAKT_MODE_FLIGHT, 0, NAMES, NAMED_LAUNCHES);
     assert_in_range(takt_trace_count(last_trace, TAKT_TRACE_ACTIVITIES), LIMIT / 5 / ROW_BYTES,
                     NAMED_LAUNCHES);
     assert_int_equal(loss(TAKT_LOSS_DEVICE_DROPPED), 0);
     assert_in_range(loss(TAKT_LOSS_MORE_NAMES), 1, NAMES);
-    flood_names(TAKT_MODE_SUMMARY, NAMES);
+    flood_names(TAKT_MODE_SUMMARY, NAMES, names, names); /* new ones to the end */
     uint64_t count = loss(TAKT_LOSS_DEVICE_DROPPED), more = 0;
     for (size_t i = 0; i < last_trace->node_activities.count; i++) {
         const tkt_node_activity *activity = &last_trace->node_activities.items[i];
@@ -298,9 +300,9 @@ TEST(names_of_kernels_leave_room_for_activities)
         count += activity->stats.count;
         more += strcmp(name, "kernel (more names)") == 0 ? activity->stats.count : 0;
     }
-    assert_int_equal(count, NAMED_LAUNCHES);
+    assert_int_equal(count, names);
     assert_int_equal(more, loss(TAKT_LOSS_MORE_NAMES));
-    assert_int_equal(more, NAMES - 1);
+    assert_int_equal(more, names - 1);
 }
 
 TEST_MAIN(set_up_device, NULL)

@@ -367,6 +367,33 @@ TEST(a_histogram_begins_with_the_third_call)
 }
 
 /* Up to three calls on each side, in one node and in two that become one. */
+/* As if the node had been called so often before. */
+TEST(calls_beyond_32_bits_count)
+{
+    const uint64_t many = (UINT64_C(1) << 32) - 5;
+    tkt_fold fold, copy = {0};
+    assert_int_equal(tkt_fold_init(&fold), TAKT_OK);
+    uint32_t number = tkt_fold_child(&fold, 0, 1);
+    for (int i = 0; i < 3; i++)
+        tkt_fold_add(&fold, number, 100);
+    tkt_node *node = &fold.items[number];
+    node->histogram->buckets[tkt_histogram_bucket(100)] = (uint32_t)many;
+    node->stats.count = many;
+    node->stats.total_ns = many * 100;
+    for (int i = 0; i < 15; i++)
+        tkt_fold_add(&fold, number, 100);
+    assert_int_equal(node->stats.count, many + 15);
+    assert_int_equal(node->stats.total_ns, (many + 15) * 100);
+    assert_in_range(tkt_histogram_count(node->histogram), many / 2, many / 2 + 15);
+    assert_int_equal(tkt_stats_median(&node->stats, node->histogram), 100);
+    assert_int_equal(tkt_fold_copy_tree(&copy, &fold), TAKT_OK);
+    assert_int_equal(merge_folds(&copy, &fold, NULL), TAKT_OK);
+    assert_int_equal(copy.items[number].stats.count, 2 * (many + 15));
+    assert_int_equal(copy.items[number].stats.total_ns, 2 * (many + 15) * 100);
+    tkt_fold_fini(&copy);
+    tkt_fold_fini(&fold);
+}
+
 TEST(merging_few_calls_equals_folding_them_at_once)
 {
     const uint32_t sites[] = {0, 1, 1};
