@@ -586,7 +586,7 @@ check-compilers:
 	@test/support/install-packages.sh compilers
 	@+$(again) check-compilers-built
 check-compilers-built: all
-	@$(test_env) PLACES='20 200' test/support/run-tests.sh \
+	@$(test_env) PLACES='20 200' TEST_SECONDS=7200 test/support/run-tests.sh \
 	    $(addprefix test/compile/check_,headers.sh names.sh programs.sh disable.sh places.sh)
 
 check-with-%:
