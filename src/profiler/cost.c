@@ -25,7 +25,10 @@ enum {
 #define MEMORY   1.4
 #define ARGUMENT 0.25
 #define TEXT     1.7 /* in addition to ARGUMENT */
-#define SHELVES  4   /* uses of the map for a span on a track, and the work around them */
+#define MADE     15  /* for each name that was made at run time, or given to a function */
+#define STRING   2.5 /* for each text, and the next one for each of its bytes */
+#define BYTE     0.02
+#define SHELVES  4 /* uses of the map for a span on a track, and the work around them */
 
 typedef struct prices {
     double clock; /* ns for one reading */
@@ -113,7 +116,19 @@ static void count_fold(counts *c, const takt_trace *trace)
         c->moments += (double)trace->fold.counters.items[i].samples;
     for (size_t i = 0; i < trace->fold.tasks.count; i++)
         c->tasks += (double)trace->fold.tasks.items[i].stats.count;
+    c->moments += (double)trace->fold.passed;
     c->memory = (double)(trace->memory.window_allocations + trace->memory.window_frees);
+}
+
+/* What names and texts cost that are new, in readings. */
+static double cost_of_names(const counts *c, const takt_trace *trace)
+{
+    double made = 0;
+    for (size_t i = 1; i < trace->sites.count; i++)
+        made += trace->sites.items[i].line == 0;
+    return MADE * made + (c->texts > 0 ? STRING * (double)trace->strings.count +
+                                             BYTE * (double)trace->strings.bytes.total_bytes
+                                       : 0);
 }
 
 double tkt_cost_of(const takt_trace *trace, const tkt_clock_fit *fit)
@@ -131,6 +146,6 @@ double tkt_cost_of(const takt_trace *trace, const tkt_clock_fit *fit)
     double shelf = c.tasks > 0 ? measure(&known.shelf, use_shelf, fit) : 0;
     double readings = 2 * c.spans - c.phases + c.moments + 2 * c.stacks + c.memory + 2 * c.tasks;
     double rest = CALL * c.calls + MEMORY * c.memory + ARGUMENT * c.arguments + TEXT * c.texts;
-    return clock * (READING * readings + rest) + SHELVES * shelf * c.tasks +
-           (double)trace->fold.cost_ns;
+    return clock * (READING * readings + rest + cost_of_names(&c, trace)) +
+           SHELVES * shelf * c.tasks + (double)trace->fold.cost_ns;
 }

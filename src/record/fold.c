@@ -268,6 +268,7 @@ static void merge_nodes(tkt_fold *into, const tkt_fold *from, const uint32_t *no
     into->unnamed_count += from->unnamed_count;
     into->unlisted_threads += from->unlisted_threads;
     into->cost_ns += from->cost_ns;
+    into->passed += from->passed;
     into->begun_before += from->begun_before;
     into->unfinished += from->unfinished;
 }
@@ -315,6 +316,7 @@ __attribute__((cold)) takt_status tkt_fold_copy_tree(tkt_fold *to, const tkt_fol
     to->lost_count = from->lost_count;
     to->unnamed_count = from->unnamed_count;
     to->cost_ns = from->cost_ns;
+    to->passed = from->passed;
     to->begun_before = from->begun_before;
     to->unfinished = from->unfinished;
     return TAKT_OK;

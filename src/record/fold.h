@@ -152,6 +152,7 @@ typedef struct tkt_fold {
     uint32_t  more_name;     /* of a trace: string "(more names)" */
     uint64_t  live_bytes;   /* of the bytes that the folds of logs share */
     uint64_t  cost_ns;      /* the program's threads took this time to fold */
+    uint64_t  passed;       /* events that are not kept: marks, flows, arguments, by slots */
     uint64_t  begun_before; /* spans that were open when the recording began */
     uint64_t  unfinished;   /* ... when it ended */
     uint32_t  log;         /* number of its log */

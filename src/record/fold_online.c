@@ -21,9 +21,9 @@ typedef struct walk {
     uint64_t until;
     uint64_t from_ns;
     uint64_t ns_per_tick;
-    bool has_sites; /* the sites are known */
+    bool has_sites;  /* the sites are known */
     bool is_outside; /* the span that was folded last is not in the window */
-    bool is_named;  /* the thread's last name is known */
+    bool is_named;   /* the thread's last name is known */
 } walk;
 
 /* Where the record of a level was dropped, the nearest node above takes its place. */
@@ -138,6 +138,7 @@ static void fold_event(walk *w, const takt_record *slot)
     if (slot->start < w->from || slot->start > w->until)
         return;
     w->fold->thread_has_events = true;
+    w->fold->passed += tkt_slot_kind_of(slot) != TKT_SLOT_COUNTER;
     if (tkt_slot_kind_of(slot) == TKT_SLOT_COUNTER && w->has_sites)
         tkt_fold_sample(w->fold, tkt_site_get(slot->ticks)->name_id, slot->start,
                         tkt_slot_double(slot[1].start));
@@ -198,6 +199,8 @@ static void fold_slots(walk *w, const takt_record *first, const takt_record *end
             fold_name(w, slot);
         else if (tkt_slot_kind_of(slot) == TKT_SLOT_THREAD)
             w->known = 0;
+        else
+            w->fold->passed++;
     }
 }
 

@@ -3,7 +3,7 @@
 #include <math.h>
 
 /* How often the estimate a recording took among a program's work at most: see docs/overhead.md. */
-#define MOST 3.5
+#define MOST 5
 
 double tkt_cost_limit(const takt_trace *trace)
 {
@@ -20,13 +20,21 @@ static double at_most(double ns, double limit_ns)
     return ns < limit_ns ? ns : limit_ns;
 }
 
+static bool has_stacks(const takt_trace *trace)
+{
+    for (size_t i = 0; i < trace->tracks.count; i++)
+        if (trace->tracks.items[i].stacks.count > 0)
+            return true;
+    return false;
+}
+
 tkt_cost tkt_trace_cost(const takt_trace *trace)
 {
     double cost_ns = trace->facts.cost_ns;
     double limit_ns = tkt_cost_limit(trace);
     bool lacks_events = tkt_is_broken_off(&trace->facts) || trace->is_recovered ||
                         tkt_is_unknown(&trace->facts) || tkt_trace_lacks_spans(trace);
-    if (lacks_events || !(cost_ns >= 0))
+    if (lacks_events || has_stacks(trace) || !(cost_ns >= 0))
         return (tkt_cost){NAN, NAN};
     return (tkt_cost){at_most(cost_ns, limit_ns), at_most(MOST * cost_ns, limit_ns)};
 }

@@ -9,7 +9,8 @@
 
 #include "trace/model.h"
 
-/* In ns, summed over threads. Both NAN: unknown, as in a trace that lacks recorded events. */
+/* In ns, summed over threads. Both NAN: unknown, as in a trace that lacks recorded events, or has
+ * call stacks: a new one may take microseconds. */
 typedef struct tkt_cost {
     double estimate_ns; /* takt_facts.cost_ns */
     double most_ns;     /* at most the time that the threads had */

@@ -136,7 +136,7 @@ static void tell(const char *name, void (*run)(void))
         bench_tell_missing(name, "no memory");
     else
         bench_tell(
-            (bench_figure){.name = name, .value = ratio, .unit = "estimates", .max_value = 3.5});
+            (bench_figure){.name = name, .value = ratio, .unit = "estimates", .max_value = 5});
 }
 
 void bench_cost_places(void)

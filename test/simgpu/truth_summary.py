@@ -19,7 +19,7 @@ def provenance(cycle, perfetto, version):
     known = {name: float(perfetto.fact(name)) for name in (
         "clock_resolution_ns", "clock_uncertainty_ns", "device_resolution_ns",
         "device_uncertainty_ns", "device_shift_ns", "cost_ns")}
-    known["cost_most_ns"] = 3.5 * known["cost_ns"]  # docs/overhead.md
+    known["cost_most_ns"] = 5 * known["cost_ns"]  # docs/overhead.md
     known["device_uncertainty_is_least"] = bool(perfetto.fact("device_uncertainty_is_least"))
     return {"backend": f"CUPTI {version} ({perfetto.fact('backend').split('(')[-1]}",
             "clock": perfetto.fact("clock"), "wall_ns": cycle.wall_ns, "begun_before": 0,
@@ -105,8 +105,8 @@ def host_advice(cycle, scopes):
     if cycle.cost_ns > 0.05 * cycle.wall_ns:
         cost = int(cycle.cost_ns)
         yield Advice(cost, "cost of recording", "scopes",
-                     f"Recording itself took up to {time_text(round(3.5 * cycle.cost_ns))} "
-                     f"({share_text(3.5 * cycle.cost_ns / cycle.wall_ns)} of wall time), summed "
+                     f"Recording itself took up to {time_text(round(5 * cycle.cost_ns))} "
+                     f"({share_text(5 * cycle.cost_ns / cycle.wall_ns)} of wall time), summed "
                      "over threads: record fewer "
                      "or coarser scopes.")
     yield Advice(0, "few steps", "steps", "Only 2 steps were recorded, too few to tell what is "

@@ -289,7 +289,7 @@ TEST(high_cost_is_told)
     assert_non_null(advice);
     assert_int_equal(advice->at_stake_ns, 60000);
     assert_said(trace, a.count,
-                "Recording itself took up to 210.000us (21.00% of wall time): record fewer or "
+                "Recording itself took up to 300.000us (30.00% of wall time): record fewer or "
                 "coarser scopes. See takt report --scopes.");
     takt_trace_release(trace);
 }

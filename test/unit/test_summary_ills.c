@@ -517,7 +517,7 @@ TEST(tiny_scopes_are_named)
 {
     assert_named(tiny_scopes(), "small scope", "scopes",
                  "particle was called 12000 times for 0.150us each, and recording took up to "
-                 "700.000us");
+                 "1.000ms");
 }
 
 TEST(too_few_steps_are_named)

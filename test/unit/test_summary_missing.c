@@ -83,8 +83,9 @@ TEST(deep_paths_are_cut)
     tkt_arena texts = {0};
     assert_int_equal(tkt_missings_of(trace, &found), TAKT_OK);
     const char *text = tkt_missing_scopes(trace, &found.items[0], &texts);
-    assert_int_equal(strlen(text), 62 * strlen("s > ") + strlen("inner"));
-    assert_string_equal(text + 61 * strlen("s > "), "s > inner");
+    assert_int_equal(strlen(text), strlen("... > ") + 62 * strlen("s > ") + strlen("inner"));
+    assert_memory_equal(text, "... > s > ", strlen("... > s > "));
+    assert_string_equal(text + strlen("... > ") + 61 * strlen("s > "), "s > inner");
     tkt_arena_fini(&texts);
     tkt_missings_fini(&found);
     takt_trace_release(trace);
