@@ -405,3 +405,11 @@ __attribute__((cold)) void tkt_store_keep(const tkt_store_keeper *keeper)
              sizeof(tkt_clock_pair));
     tkt_mutex_unlock(&store->lock);
 }
+
+double tkt_store_step_ns(tkt_store *store)
+{
+    tkt_mutex_lock(&store->lock);
+    const tkt_durations durations = store->durations;
+    tkt_mutex_unlock(&store->lock);
+    return tkt_durations_step_ns(&durations);
+}

@@ -7,6 +7,7 @@
 #include "base/containers.h"
 #include "base/thread.h"
 #include "cuda/clock.h"
+#include "cuda/resolution.h"
 
 #include <takt/activity.h>
 
@@ -295,6 +296,7 @@ typedef struct tkt_store {
     uint64_t         summed_until; /* time of the latest event in the totals */
     tkt_map allocated;             /* address of device memory -> device << 48 | bytes */
     tkt_cuda_clock   clock;
+    tkt_durations    durations; /* of activities of any device */
     tkt_cuda_losses  losses;
     bool             is_forced_flush; /* the buffer being decoded came from a forced flush: it may
                                        * have unfinished records */
@@ -313,6 +315,9 @@ typedef struct tkt_store {
 
 /* Returns the store of the process. To read it, hold `lock` for as long as copying takes. */
 tkt_store *tkt_store_get(void);
+
+/* The step of devices' times; NAN: unknown. Takes the lock. */
+double tkt_store_step_ns(tkt_store *store);
 
 /* Sets up a separate store, for tests and recordings. TAKT_NO_MEMORY. */
 takt_status tkt_store_init(tkt_store *store);

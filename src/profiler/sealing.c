@@ -112,6 +112,13 @@ tkt_window_losses tkt_window_losses_now(const tkt_window *window)
     return losses;
 }
 
+static double device_resolution_ns(tkt_backend backend)
+{
+    if (backend == TKT_BACKEND_NONE)
+        return 0;
+    return backend == TKT_BACKEND_EVENTS ? EVENT_RESOLUTION_NS : tkt_store_step_ns(tkt_store_get());
+}
+
 void tkt_window_progress(const tkt_window *window, const takt_trace *slice, takt_trace *so_far)
 {
     takt_facts *facts = &so_far->facts;
@@ -125,6 +132,8 @@ void tkt_window_progress(const tkt_window *window, const takt_trace *slice, takt
     keep_known(&memory, &so_far->memory);
     facts->cost_ns += slice ? tkt_cost_of(slice, &window->fit) : 0;
     facts->realtime_offset_ns = tkt_clock_realtime_offset_ns();
+    if (facts->device_resolution_ns != 0)
+        facts->device_resolution_ns = device_resolution_ns(tkt_cuda_status_now().backend);
     facts->clock_uncertainty_ns = tkt_clock_residual_ns(&window->fit);
     if (window->fit.uncertainty_ns > facts->clock_uncertainty_ns)
         facts->clock_uncertainty_ns = window->fit.uncertainty_ns;
@@ -169,9 +178,7 @@ takt_status tkt_window_describe(const tkt_window *window, takt_trace *trace)
     facts->has_spans = (window->wish.modes & TKT_KEEP) != 0;
     facts->clock_resolution_ns = tkt_clock_resolution_ns(&window->fit);
     facts->clock_uncertainty_ns = window->fit.uncertainty_ns;
-    if (devices.backend != TKT_BACKEND_NONE)
-        facts->device_resolution_ns =
-            devices.backend == TKT_BACKEND_EVENTS ? EVENT_RESOLUTION_NS : 1;
+    facts->device_resolution_ns = device_resolution_ns(devices.backend);
     return TAKT_OK;
 }
 

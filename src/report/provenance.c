@@ -60,13 +60,15 @@ static void add_device_clock(line *l, const takt_facts *facts)
     char uncertainty[TKT_VALUE_SIZE];
     char part[160];
     bool is_known = facts->device_uncertainty_ns > 0; /* false: the clocks were never compared */
-    if (isnan(facts->device_resolution_ns)) {
+    bool has_step = !isnan(facts->device_resolution_ns);
+    if (!has_step && !is_known) {
         add_part(l, "device times: resolution and uncertainty unknown");
         return;
     }
     tkt_value_fixed(resolution, facts->device_resolution_ns, 1);
     tkt_value_fixed(uncertainty, facts->device_uncertainty_ns, 1);
-    snprintf(part, sizeof part, "device times: resolution %s ns, uncertainty %s%s%s", resolution,
+    snprintf(part, sizeof part, "device times: resolution %s%s, uncertainty %s%s%s",
+             has_step ? resolution : "unknown", has_step ? " ns" : "",
              is_known && facts->device_uncertainty_is_least ? "at least " : "",
              is_known ? uncertainty : "unknown", is_known ? " ns" : "");
     add_part(l, part);

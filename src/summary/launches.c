@@ -165,6 +165,7 @@ void tkt_launches_fini(tkt_launches *launches)
 typedef struct names {
     uint32_t items[MOST_NAMES];
     uint32_t count;
+    bool is_cut; /* there are scopes around these */
 } names;
 
 static names names_of(const takt_trace *trace, uint32_t call)
@@ -178,6 +179,7 @@ static names names_of(const takt_trace *trace, uint32_t call)
             found.items[found.count++] = trace->sites.items[tkt_span_site(&spans[span])].name;
         span = spans[span].parent;
     }
+    found.is_cut = span != TKT_NO_SPAN;
     return found;
 }
 
@@ -247,7 +249,7 @@ const char *tkt_missing_scopes(const takt_trace *trace, const tkt_missing *missi
         size += strlen(tkt_trace_text(trace, of.items[i])) + strlen(BETWEEN);
     char *text = tkt_arena_alloc(texts, size);
     char *end = text;
-    if (text && of.count == MOST_NAMES)
+    if (text && of.is_cut)
         end = stpcpy(end, FURTHER);
     for (uint32_t i = of.count; text && --i > 0;) {
         end = stpcpy(end, end == text ? "" : BETWEEN);

@@ -400,7 +400,9 @@ takt_status tkt_trace_finish(takt_trace *trace)
     takt_facts *facts = &trace->facts;
     facts->name = tkt_trace_text(trace, trace->name);
     facts->backend = tkt_trace_text(trace, trace->backend);
-    bool has_all = facts->step_count < TKT_MOST_STEPS && !trace->losses[TAKT_LOSS_MORE_STEPS];
+    bool is_list_cut =
+        facts->step_count >= TKT_MOST_STEPS || trace->losses[TAKT_LOSS_MORE_STEPS] > 0;
+    bool has_all = facts->step_count <= trace->steps.count || !is_list_cut;
     if (has_all && (facts->has_spans || trace->steps.count))
         facts->step_count = trace->steps.count;
     if (has_all && trace->steps.count)

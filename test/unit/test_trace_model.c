@@ -74,7 +74,7 @@ TEST(labels_are_those_of_warp)
     assert_string_equal(tkt_activity_label(out, 32, TAKT_TIMING_GRAPH, "g"), "graph g");
     assert_string_equal(tkt_activity_label(out, 32, 0, "x"), "x");
     assert_string_equal(tkt_activity_label(out, 32, 0x11, "x"), "kernel x"); /* the lowest bit */
-    assert_string_equal(tkt_activity_label(out, 8, TAKT_TIMING_KERNEL, "density"), "kernel ");
+    assert_string_equal(tkt_activity_label(out, 8, TAKT_TIMING_KERNEL, "density"), "kern...");
 }
 
 /* ---- Finishing ------------------------------------------------------------------------------- */

@@ -30,7 +30,7 @@ function deviceTitle(trace, name) {
 
 /* Without all activities, nobody knows how busy a device was. */
 function busyRows(trace, device) {
-    return trace.hidden.count || !busyOf(trace, device).length ? [] : [busyRow(trace, device)];
+    return trace.hidden.count || !watchOf(trace, device) ? [] : [busyRow(trace, device)];
 }
 
 /* The program's first thread comes first, then threads by id, then other tracks. */

@@ -150,14 +150,23 @@ function coveredIntervals(tracks) {
     return intervals.subarray(0, used);
 }
 
-/* Returns the intervals in which a device was busy: the union of its activities. */
+/* Returns since when it is known when a device was busy, and until when it was from there on; undefined
+ * if that is not known. */
+function watchOf(trace, device) {
+    return trace.busy.find((row) => row.device === device);
+}
+
+/* Returns the intervals in which a device was busy: the union of its activities, and of the time
+ * before the first. */
 function busyOf(trace, device) {
-    trace.busy ??= new Map();
-    if (!trace.busy.has(device)) {
-        trace.busy.set(device, coveredIntervals(trace.tracks.filter((track) =>
-            track.kind === 'stream' && track.group === device)));
+    trace.busyOf ??= new Map();
+    if (!trace.busyOf.has(device)) {
+        const {since, until} = watchOf(trace, device);
+        const before = {count: 1, events: {begin: [since], duration: [until - since]}};
+        trace.busyOf.set(device, coveredIntervals([...trace.tracks.filter((track) =>
+            track.kind === 'stream' && track.group === device), ...until > since ? [before] : []]));
     }
-    return trace.busy.get(device);
+    return trace.busyOf.get(device);
 }
 
 /* Returns for how many ns disjoint intervals, in order, cover the time before `time`. */
@@ -176,13 +185,18 @@ function coveredTime(intervals, begin, end) {
     return end > begin ? coveredBefore(intervals, end) - coveredBefore(intervals, begin) : 0;
 }
 
-/* Returns the share of the recording, in percent, in which a device was busy. */
+/* Returns the share of the known time, in percent, in which a device was busy. */
 function busyPercent(trace, device) {
-    return 100 * coveredTime(busyOf(trace, device), trace.begin, trace.end)
-        / (trace.end - trace.begin);
+    const {since} = watchOf(trace, device);
+    return 100 * coveredTime(busyOf(trace, device), since, trace.end) / (trace.end - since);
 }
 
 /* Returns the devices with activities, in order. */
 function deviceNames(trace) {
     return [...new Set(trace.tracks.filter((t) => t.kind === 'stream').map((t) => t.group))];
+}
+
+/* Returns those of which it is known when they were busy. */
+function watchedDevices(trace) {
+    return deviceNames(trace).filter((device) => watchOf(trace, device));
 }

@@ -110,9 +110,9 @@ function activityBars(trace, options) {
 }
 
 function gapSentence(trace, device) {
-    const busy = busyOf(trace, device);
-    const wall = trace.end - trace.begin;
-    const idle = wall - coveredTime(busy, trace.begin, trace.end);
+    const {since} = watchOf(trace, device);
+    const wall = trace.end - since;
+    const idle = wall - coveredTime(busyOf(trace, device), since, trace.end);
     const [longest] = longestGaps(trace, device, 1);
     return `${device} was idle for ${timeText(idle)} of ${timeText(wall)}`
         + (longest ? `; the longest gap between two activities took ${timeText(longest.duration)}.`
@@ -120,7 +120,7 @@ function gapSentence(trace, device) {
 }
 
 function makeBusyCard(trace, ontime) {
-    const devices = trace.hidden.count ? [] : deviceNames(trace).slice(0, 4);
+    const devices = trace.hidden.count ? [] : watchedDevices(trace).slice(0, 4);
     if (!devices.length)
         return null;
     return make('section', {class: 'card'}, make('h2', {}, 'Did the devices wait?'),

@@ -285,6 +285,29 @@ static void put_devices(const takt_trace *trace, html_bytes *out)
     html_print(out, "]");
 }
 
+/* Since when it is known when devices were busy, and until when they were at once: with the launch
+ * of their first activity, or with work from before the recording. */
+static void put_busy(const html_writer *writer, html_bytes *out)
+{
+    const takt_facts *facts = takt_trace_facts(writer->trace);
+    const tkt_gaps *gaps;
+    bool is_first = true;
+    html_print(out, "[");
+    bool has_gaps = tkt_trace_gaps(writer->trace, &gaps) == TAKT_OK;
+    for (size_t i = 0; has_gaps && i < gaps->idles.count; i++) {
+        const tkt_idle *idle = &gaps->idles.items[i];
+        if (!idle->is_device || !idle->known_ns)
+            continue;
+        uint64_t since_ns = facts->begin_ns + gaps->wall_ns - idle->known_ns;
+        html_print(out, "%s{\"device\": ", is_first ? "" : ", ");
+        put_text(out, tkt_trace_text(writer->trace, idle->device));
+        html_print(out, ", \"since\": %" PRIu64 ", \"until\": %" PRIu64 "}",
+                   since_ns - writer->origin_ns, idle->first_ns - writer->origin_ns);
+        is_first = false;
+    }
+    html_print(out, "]");
+}
+
 static void put_track(const html_track *track, html_bytes *out)
 {
     html_print(out, "{\"kind\": \"%s\", \"name\": ", track->kind);
@@ -362,6 +385,8 @@ void html_put_facts(html_writer *writer, html_bytes *out)
                writer->limit.upto_ns);
     put_key(out, "devices");
     put_devices(writer->trace, out);
+    put_key(out, "busy");
+    put_busy(writer, out);
     put_key(out, "tracks");
     put_tracks(writer, out);
     put_key(out, "counters");

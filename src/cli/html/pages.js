@@ -32,7 +32,7 @@ function makeStepList(page) {
 
 function makeLaunchPage(page) {
     const {trace} = page;
-    const devices = trace.hidden.count ? [] : deviceNames(trace);
+    const devices = trace.hidden.count ? [] : watchedDevices(trace);
     const cards = devices.map((device) => make('section', {class: 'card'},
         make('h2', {}, `${device} busy`), make('p', {}, gapSentence(trace, device)),
         makeBusyPlot(trace, device, page.ontime),
@@ -144,7 +144,7 @@ function pagesOf(page) {
             has('kernels', 'ops', 'activities')],
         ['phases', 'Phases', makePhasesPage, has('phases')],
         ['launches', 'Launches & gaps', makeLaunchPage,
-            has('launches', 'gaps') || deviceNames(trace).length > 0],
+            has('launches', 'gaps') || watchedDevices(trace).length > 0],
         ['memory', 'Memory', makeMemoryPage, has('memory') || trace.memory.length > 0],
         ['steps', 'Steps', makeStepsPage, has('steps') || trace.steps.count > 0],
         ['api', 'API', simple('api'), has('api')],

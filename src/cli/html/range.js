@@ -55,7 +55,7 @@ function showRange(timeline) {
     const {trace} = timeline;
     const {begin, end} = timeline.range;
     const report = rangeReport(trace, begin, end);
-    const busy = deviceNames(trace).map((device) => [`${device} busy`,
+    const busy = watchedDevices(trace).map((device) => [`${device} busy`,
         percentText(100 * coveredTime(busyOf(trace, device), begin, end) / (end - begin))]);
     timeline.open(make('div', {class: 'title'}, make('h2', {}, 'Selected time'),
         makeButton('Zoom to it', () => timeline.show(begin, end))),
