@@ -24,10 +24,18 @@
  * stack. */
 #ifdef __cplusplus
 TAKT_INLINES_BEGIN
-TAKT_INLINE constexpr char takt_first_letter(const char *text)
-{
-    return text ? *text : '\0';
-}
+/* What a name's type is, by the size of what these return: 1 for a text of C, and for an object with
+ * such a text in it. They are never called, nor defined. */
+char (&takt_text_of(const char *))[1];
+char (&takt_text_of(...))[2];
+template <typename T> auto takt_string_of(const T &text, int) -> decltype(takt_text_of(text.data()));
+char (&takt_string_of(...))[2];
+template <bool IsText> struct takt_letter {
+    TAKT_INLINE static constexpr char first(const char *text) { return text ? *text : '\0'; }
+};
+template <> struct takt_letter<false> {
+    template <typename T> TAKT_INLINE static constexpr char first(const T &) { return '\0'; }
+};
 TAKT_INLINE takt_site *takt_site_name(takt_site *site, const char *name, const char *function)
 {
     site->function = function;
@@ -35,7 +43,10 @@ TAKT_INLINE takt_site *takt_site_name(takt_site *site, const char *name, const c
     return site;
 }
 TAKT_INLINES_END
-#define TAKT_IS_KNOWN(text)         __builtin_constant_p(takt_first_letter(text))
+#define TAKT_IS_TEXT(text)          (sizeof(takt_text_of(text)) == 1)
+#define TAKT_IS_STRING(text)        (!TAKT_IS_TEXT(text) && sizeof(takt_string_of(text, 0)) == 1)
+#define TAKT_IS_KNOWN(text)                                                                        \
+    (!TAKT_IS_TEXT(text) || __builtin_constant_p(takt_letter<TAKT_IS_TEXT(text)>::first(text)))
 #define TAKT_REQUIRE(what, message) static_assert(what, message);
 #if defined(__NVCC__) || defined(__EDG__) /* __func__ in templates is no constant there */
 #define TAKT_CONSTINIT
@@ -63,12 +74,22 @@ TAKT_INLINES_END
 #define TAKT_QUIET_BEGIN
 #define TAKT_QUIET_END
 #endif
+#define TAKT_REQUIRE_TEXT(text, what)                                                              \
+    TAKT_REQUIRE(TAKT_IS_TEXT(text) || TAKT_IS_STRING(text), "Takt: " what " must be a text, a const char *")
 #define TAKT_REQUIRE_NAME(name, instead)                                                           \
+    TAKT_REQUIRE_TEXT(name, "a name")                                                              \
+    TAKT_REQUIRE(!TAKT_IS_STRING(name),                                                            \
+                 "Takt: this name must be a literal or static constexpr, not a string of C++. Of " \
+                 "such a string take its c_str(). " instead)                                       \
     TAKT_REQUIRE(TAKT_IS_KNOWN(name),                                                              \
                  "Takt: this name must be a literal or static constexpr. " instead)
 #define TAKT_REQUIRE_REST(category, level, device, filter)                                         \
-    TAKT_REQUIRE(TAKT_IS_KNOWN(category), "Takt: a category must be a constant")                   \
-    TAKT_REQUIRE(TAKT_IS_KNOWN(device), "Takt: a device must be a constant")                       \
+    TAKT_REQUIRE_TEXT(category, "a category")                                                      \
+    TAKT_REQUIRE_TEXT(device, "a device")                                                          \
+    TAKT_REQUIRE(!TAKT_IS_STRING(category) && TAKT_IS_KNOWN(category),                             \
+                 "Takt: a category must be a constant")                                            \
+    TAKT_REQUIRE(!TAKT_IS_STRING(device) && TAKT_IS_KNOWN(device),                                 \
+                 "Takt: a device must be a constant")                                              \
     TAKT_REQUIRE(__builtin_constant_p(TAKT_CAST(uint8_t, level)),                                  \
                  "Takt: a level must be a constant")                                               \
     TAKT_REQUIRE((level) >= 1 ? (level) <= 255 : false, "Takt: a level is from 1 to 255")          \
