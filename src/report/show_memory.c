@@ -50,10 +50,29 @@ static bool is_reported(const tkt_memory_totals *memory)
            memory->window_allocations > 0;
 }
 
-/* Converts a time of the trace to one relative to the begin of the recording; 0 is no time. */
+/* Converts a time of the trace to one relative to the begin of the recording. A peak since the
+ * program's start may be before: then it has none. 0 is no time. */
 static int64_t offset_of(const takt_trace *trace, uint64_t time_ns)
 {
-    return time_ns ? (int64_t)(time_ns - trace->facts.begin_ns) : TKT_NO_SIGNED;
+    uint64_t begin_ns = trace->facts.begin_ns;
+    return time_ns && time_ns >= begin_ns ? (int64_t)(time_ns - begin_ns) : TKT_NO_SIGNED;
+}
+
+static bool is_peak_before(const takt_trace *trace, const tkt_memory_totals *memory)
+{
+    return !memory->is_of_recording && memory->peak_bytes > 0 && memory->peak_ns > 0 &&
+           memory->peak_ns < trace->facts.begin_ns;
+}
+
+static void note_peaks_before(tkt_document *document)
+{
+    const takt_trace *trace = document->trace;
+    bool is_before = is_peak_before(trace, &trace->memory);
+    for (size_t i = 0; i < trace->device_memory.count; i++)
+        is_before |= is_peak_before(trace, &trace->device_memory.items[i].totals);
+    if (is_before)
+        tkt_document_explain(document, "peak_at_ns",
+                             "A peak since start without a time was before the recording.");
 }
 
 static void fill_row(tkt_cell *row, const takt_trace *trace, const char *device,
@@ -351,6 +370,7 @@ takt_status tkt_show_memory(tkt_document *document, const takt_report_options *o
     bool is_recovered = !tkt_trace_knows_cuts(document->trace);
     document->nothing = is_recovered ? "A recovered summary has no memory" : "No memory reported";
     takt_status status = show_totals(document);
+    note_peaks_before(document);
     bool has_totals = status == TAKT_OK && document->tables[0].row_count > 0;
     bool has_events = document->trace->memory_events.count > 0;
     if (!document->trace->facts.has_spans) {

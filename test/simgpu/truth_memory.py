@@ -72,9 +72,11 @@ def check_changes(equal, cycle, chrome):
 
 
 def peak_at(cycle, change, at):
-    """Within the recording exactly, where there is Chrome's file."""
+    """None before the recording; within it exactly, where there is Chrome's file."""
     if change is None or change in at:
         return at.get(change)
+    if change not in cycle.changes:
+        return None
     first, last = (ns - cycle.time_of_day_ns for ns in (change.first_ns, change.last_ns))
     return Near((first + last) // 2, (last - first + 1) // 2 + DAY_SLACK_NS, "call clock")
 

@@ -147,7 +147,7 @@ TEST(json_says_null_where_there_is_no_value)
     assert_value(row, "unmatched_frees", NAN);
     assert_value(row, "peak_at_ns", 6100000);
     row = row_of(json, "period", "since start");
-    assert_value(row, "peak_at_ns", -600000);
+    assert_value(row, "peak_at_ns", NAN);
     const json_t *jumps = json_object_get(json_object_get(json, "tables"), "jumps");
     row = json_array_get(json_object_get(jumps, "rows"), 0);
     assert_value(row, "bytes", 4 << 20);

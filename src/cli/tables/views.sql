@@ -235,7 +235,8 @@ FROM named CROSS JOIN recording r ORDER BY total_ns DESC, first;
 -- ---- Memory -------------------------------------------------------------------------------------
 
 CREATE VIEW report_memory AS
-SELECT device, period, peak_bytes, peak_ns - r.begin_ns AS peak_at_ns, current_bytes,
+SELECT device, period, peak_bytes,
+       CASE WHEN peak_ns >= r.begin_ns THEN peak_ns - r.begin_ns END AS peak_at_ns, current_bytes,
        current_bytes - m.begin_bytes AS change_bytes, allocations, frees, unmatched_frees,
        free_bytes, capacity_bytes, pool_bytes,
        100.0 * (pool_bytes - pool_used_bytes) / pool_bytes AS fragmentation_percent
