@@ -103,10 +103,8 @@ typedef enum takt_status {
 
 #ifdef __cplusplus
 #define TAKT_ASSERT(what, message) static_assert(what, message)
-#elif __STDC_VERSION__ >= 201112L
-#define TAKT_ASSERT(what, message) _Static_assert(what, message)
-#else
-#define TAKT_ASSERT(what, message) extern char takt_asserted[(what) ? 1 : -1]
+#else /* C99 has it as an extension */
+#define TAKT_ASSERT(what, message) __extension__ _Static_assert(what, message)
 #endif
 
 /* Program and library share structs and enums, so both are compiled with the usual layouts. */
@@ -218,11 +216,13 @@ TAKT_API uint64_t takt_now_ns(void);
     static inline __attribute__((__no_instrument_function__))
 #endif
 
-/* A cast that C++ compilers do not warn about as an old-style cast. */
+/* A cast and a null pointer that C++ compilers do not warn about. */
 #ifdef __cplusplus
 #define TAKT_CAST(type, value) static_cast<type>(value)
+#define TAKT_NULL              nullptr
 #else
 #define TAKT_CAST(type, value) ((type)(value))
+#define TAKT_NULL              NULL
 #endif
 
 /* Defines an inline function that was declared with TAKT_SIZED; it calls the library's NAME_v1. */

@@ -70,8 +70,10 @@ TAKT_DEVICE_INLINE takt_device_view takt_device_for_block(takt_device_view view,
 
 /* Times until the end of the block. Phases that begin inside also end there. */
 #define TAKT_DEVICE_SCOPE(timers, phase)                                                           \
+    TAKT_QUIET_BEGIN                                                                               \
     const takt_device_scope TAKT_JOIN(takt_device_scope_,                                          \
-                                      __COUNTER__)((timers), static_cast<uint32_t>(phase))
+                                      __COUNTER__)((timers), static_cast<uint32_t>(phase))         \
+    TAKT_QUIET_END
 
 /* Ends the last phase, if one is open in this scope, and begins this one at the same moment. */
 #define TAKT_DEVICE_PHASE(timers, phase)                                                           \

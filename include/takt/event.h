@@ -97,7 +97,7 @@ TAKT_INLINES_BEGIN
 
 TAKT_INLINE takt_stream_mark takt_stream_not_opened(void)
 {
-    takt_stream_mark none = {takt_not_opened(), NULL, false};
+    takt_stream_mark none = {takt_not_opened(), TAKT_NULL, false};
     return none;
 }
 #define TAKT_STREAM_OPENED(site, filter, stream)                                                   \
@@ -121,15 +121,15 @@ struct takt_no_stream_guard {
 /* Opens the scope first and closes it last, so that the activity belongs to the scope. */
 TAKT_INLINE takt_stream_mark takt_stream_open(takt_site *site, uint32_t filter, void *stream)
 {
-    takt_stream_mark mark = {takt_scope_open(site, TAKT_NORMAL_BIT), NULL, false};
-    if (TAKT_UNLIKELY(mark.scope.frame != NULL))
+    takt_stream_mark mark = {takt_scope_open(site, TAKT_NORMAL_BIT), TAKT_NULL, false};
+    if (TAKT_UNLIKELY(mark.scope.frame != TAKT_NULL))
         mark.mark = takt_stream_begin_v1(stream, filter, site);
     return mark;
 }
 
 TAKT_INLINE void takt_stream_close(takt_stream_mark *mark)
 {
-    if (TAKT_UNLIKELY(mark->mark != NULL))
+    if (TAKT_UNLIKELY(mark->mark != TAKT_NULL))
         takt_stream_end_v1(mark->mark);
     takt_scope_close(mark->scope);
 }
@@ -137,7 +137,7 @@ TAKT_INLINE void takt_stream_close(takt_stream_mark *mark)
 #if defined(__NVCC__) || defined(__EDG__)
 TAKT_INLINE takt_stream_mark takt_stream_not_opened(void)
 {
-    takt_stream_mark none = {takt_not_opened(), NULL, false};
+    takt_stream_mark none = {takt_not_opened(), TAKT_NULL, false};
     return none;
 }
 #define TAKT_STREAM_OPENED(site, filter, stream)                                                   \
@@ -177,13 +177,17 @@ TAKT_INLINES_END
 /* Opens a scope that ends with the block, and times the device on `stream` between both ends.
  * `name` is a string literal. */
 #define TAKT_STREAM_SCOPE(stream, name)                                                            \
-    TAKT_STREAM_AS(TAKT_JOIN(takt_stream_, __COUNTER__), takt_stream_at_, stream, 0, name)
+    TAKT_QUIET_BEGIN                                                                               \
+    TAKT_STREAM_AS(TAKT_JOIN(takt_stream_, __COUNTER__), takt_stream_at_, stream, 0, name)         \
+    TAKT_QUIET_END
 
 /* Times one launch, copy or set on `stream`: TAKT_LAUNCH(stream, filter, "name") { ... }. `filter`
  * is one TAKT_TIMING_ bit. It becomes part of the name in tables: "kernel density", "memcpy HtoD".
  * The block runs once; `break` leaves it. */
 #define TAKT_LAUNCH(stream, filter, name)                                                          \
-    TAKT_LAUNCH_AS(TAKT_JOIN(takt_launch_, __COUNTER__), stream, filter, name)
+    TAKT_QUIET_BEGIN                                                                               \
+    TAKT_LAUNCH_AS(TAKT_JOIN(takt_launch_, __COUNTER__), stream, filter, name)                     \
+    TAKT_QUIET_END
 #define TAKT_LAUNCH_AS(variable, stream, filter, name)                                             \
     for (TAKT_STREAM_AS(variable, takt_launch_at_, stream, filter, name);                          \
          !TAKT_STREAM_DONE(variable); TAKT_STREAM_DONE(variable) = true)

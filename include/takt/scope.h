@@ -33,7 +33,7 @@ extern "C" {
 /* Opens a scope that ends with the block. TAKT_FUNCTION names the scope after the function; in C++
  * with class and namespaces: "physics::World::step". __PRETTY_FUNCTION__ as a name gives the same
  * name. */
-#define TAKT_SCOPE(name) TAKT_BLOCK(TAKT_SITE_SCOPE, name, NULL, 0)
+#define TAKT_SCOPE(name) TAKT_BLOCK(TAKT_SITE_SCOPE, name, TAKT_NULL, 0)
 #define TAKT_FUNCTION()  TAKT_SCOPE(TAKT_FUNCTION_NAME)
 
 /* Begins a phase of the enclosing scope. The phase ends when the next phase begins, when the scope
@@ -98,7 +98,8 @@ TAKT_API void takt_end(void);
 
 /* TAKT_SCOPE with a color, a constant 0xRRGGBB, for the page of `takt report --html`. With 0 the
  * page derives the color from the name, as for all other scopes. */
-#define TAKT_SCOPE_COLOR(color, name) TAKT_BLOCK(TAKT_SITE_SCOPE, name, NULL, TAKT_COLOR(color))
+#define TAKT_SCOPE_COLOR(color, name)                                                              \
+    TAKT_BLOCK(TAKT_SITE_SCOPE, name, TAKT_NULL, TAKT_COLOR(color))
 
 /* Host work that counts as an activity until the end of the block. `device` names who does the
  * work, such as "cpu". `filter` is one bit, such as TAKT_TIMING_KERNEL of takt/activity.h. */

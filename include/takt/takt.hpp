@@ -587,7 +587,10 @@ private:
  *     TAKT_TIMER("Demo");
  *     TAKT_TIMER("Demo", takt::ScopedTimer::Options().synchronize().color("yellow"));
  *     TAKT_TIMER_BEGIN(timer, "Demo"); ... double ms = TAKT_TIMER_END(timer); */
-#define TAKT_TIMER(...)       TAKT_TIMER_BEGIN(TAKT_ID(takt_timer_), __VA_ARGS__)
+#define TAKT_TIMER(...)                                                                            \
+    TAKT_QUIET_BEGIN                                                                               \
+    TAKT_TIMER_BEGIN(TAKT_ID(takt_timer_), __VA_ARGS__)                                            \
+    TAKT_QUIET_END
 #define TAKT_TIMER_END(timer) ((timer).end())
 #if TAKT_IS_OFF
 #define TAKT_TIMER_BEGIN(timer, ...)                                                               \

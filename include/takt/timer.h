@@ -202,9 +202,9 @@ TAKT_INLINE takt_timer *
 takt_timer_start(takt_timer *timer, const char *name, takt_timer_options options)
 {
     if (options.inactive)
-        return NULL;
+        return TAKT_NULL;
     takt_timer_options all = options;
-    return takt_timer_begin(timer, name, &all) ? timer : NULL;
+    return takt_timer_begin(timer, name, &all) ? timer : TAKT_NULL;
 }
 
 TAKT_INLINE double takt_timer_stop(takt_timer *timer)
@@ -256,8 +256,10 @@ TAKT_INLINE void takt_timer_leave(takt_timer **timer)
  * .synchronize = true). While timers are switched off, neither name nor options are evaluated. In
  * C++ the options are takt::ScopedTimer::Options, and are evaluated. */
 #define TAKT_TIMER(...)                                                                            \
+    TAKT_QUIET_BEGIN                                                                               \
     TAKT_TIMER_AS(TAKT_TIMER_GUARD, TAKT_ID(takt_timer_), __VA_ARGS__,                             \
-                  TAKT_SIZE_OF(takt_timer_options))
+                  TAKT_SIZE_OF(takt_timer_options))                                                \
+    TAKT_QUIET_END
 
 /* A pair, for code that does not nest in the source. TAKT_TIMER_BEGIN declares the variable
  * `timer`. */
@@ -277,7 +279,9 @@ TAKT_INLINE void takt_timer_leave(takt_timer **timer)
  *
  *     TAKT_TIMED(&result, .repeat = 100, .warmup = 1) { step(); } */
 #define TAKT_TIMED(...)                                                                            \
-    TAKT_TIMED_VARIABLE(TAKT_ID(takt_timed_), __VA_ARGS__, TAKT_SIZE_OF(takt_timed_options))
+    TAKT_QUIET_BEGIN                                                                               \
+    TAKT_TIMED_VARIABLE(TAKT_ID(takt_timed_), __VA_ARGS__, TAKT_SIZE_OF(takt_timed_options))       \
+    TAKT_QUIET_END
 #endif
 
 TAKT_INLINES_END

@@ -14,7 +14,7 @@ for header in include/takt/{,compat/}*.{h,hpp}; do
     [ -f "$header" ] || continue
     suffix=${header##*.}
     name=$(basename "$header" ".$suffix")
-    printf '#include <%s>\nextern int not_empty;\n' "${header#include/}" \
+    printf '#include <%s>\nextern int not_empty_%s;\n' "${header#include/}" "$name" \
         >"$scratch/$name.${suffix/h/c}"
 done
 cp test/compile/use_*.c* "$scratch" 2>/dev/null || true
@@ -25,22 +25,31 @@ for file in "$scratch"/*.c*; do
     echo "#include \"$file\"" >>"$scratch/all/cxx.cpp"
 done
 
+strict="-Wall -Wextra -Wpedantic -Wconversion -Wshadow -Werror -Iinclude -fsyntax-only"
+# Of a strict program, whose own code the macros are.
+stricter="-Wcast-align -Wcast-qual -Wdouble-promotion -Wfloat-equal -Wformat=2 -Wredundant-decls
+    -Wsign-conversion -Wswitch-enum -Wundef"
+in_cxx="-Wold-style-cast -Wextra-semi -Wnon-virtual-dtor -Wzero-as-null-pointer-constant"
+by_clang="-Wc++20-compat -Wcomma -Wconditional-uninitialized -Wextra-semi-stmt -Wshadow-all"
+
 # Prints one command a line.
+# shellcheck disable=SC2086 # several words
 commands() {
-    local strict="-Wall -Wextra -Wpedantic -Wconversion -Wshadow -Werror -Iinclude -fsyntax-only"
-    local casts="-Wold-style-cast" c cxx disable standard
+    local c cxx warn disable standard
     for c in $(COMPILERS="gcc clang" compilers); do
         printf "$c -std=c11 $strict %s\n" "$scratch"/*.c
-        printf "$(cxx_of "$c") -std=c++17 $strict $casts -x c++ %s\n" "$scratch"/*.c*
+        printf "$(cxx_of "$c") -std=c++17 $strict -Wold-style-cast -x c++ %s\n" "$scratch"/*.c*
     done
     for c in $(compilers); do
         cxx=$(cxx_of "$c")
         for disable in "" -DTAKT_DISABLE; do
+            warn="$strict $stricter $([[ $c == gcc* ]] || echo $by_clang)"
             for standard in c99 c11 c17 c2x; do
-                echo "$c -std=$standard $disable $strict $scratch/all/c.c"
+                echo $c -std=$standard $disable $warn "$scratch/all/c.c"
             done
-            for standard in c++11 c++14 c++17 c++2a; do
-                echo "$cxx -std=$standard $disable $strict $casts $scratch/all/cxx.cpp"
+            warn="$warn $in_cxx $([[ $c != gcc* ]] || echo -Wuseless-cast)"
+            for standard in c++11 c++14 c++17 c++2a c++2b; do
+                echo $cxx -std=$standard $disable $warn "$scratch/all/cxx.cpp"
             done
         done
     done

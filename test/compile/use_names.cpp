@@ -14,6 +14,7 @@ constexpr const char *pointer = "pointer";
 struct Solver {
     static constexpr const char *name() { return "solver"; }
     Solver() { TAKT_FUNCTION(); }
+    Solver(const Solver &) = default;
     ~Solver() { TAKT_FUNCTION(); }
     void operator()() const { TAKT_SCOPE(__func__); }
 };
@@ -49,7 +50,7 @@ void use_names(int cells)
     static constexpr char kept[] = "kept";
     constexpr const char *literal = "literal";
     TAKT_SCOPE("in " "two parts");
-    TAKT_SCOPE_IN(NULL, TAKT_LEVEL_FINE, kept);
+    TAKT_SCOPE_IN(nullptr, TAKT_LEVEL_FINE, kept);
     enum Color { Red = 0xff0000 };
     TAKT_SCOPE_COLOR(Red, kept);
     TAKT_ACTIVITY("cpu", TAKT_TIMING_KERNEL, literal);

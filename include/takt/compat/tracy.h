@@ -68,11 +68,14 @@ typedef takt_open TracyCZoneCtx;
 
 #define TAKT_TRACY_OPENED(color, name, active)                                                     \
     ((active) ? TAKT_OPENED(TAKT_SITE(takt_zone_at_, TAKT_INSTEAD_SCOPE, TAKT_SITE_SCOPE,          \
-                                      TAKT_LEVEL_NORMAL, NULL, name, NULL, TAKT_COLOR(color)),     \
+                                      TAKT_LEVEL_NORMAL, TAKT_NULL, name, TAKT_NULL,               \
+                                      TAKT_COLOR(color)),                                          \
                             TAKT_NORMAL_BIT)                                                       \
               : takt_not_opened())
 #define TAKT_TRACY_OPEN(zone, color, name, active)                                                 \
-    const TracyCZoneCtx zone = TAKT_TRACY_OPENED(color, name, active)
+    TAKT_QUIET_BEGIN                                                                               \
+    const TracyCZoneCtx zone = TAKT_TRACY_OPENED(color, name, active)                              \
+    TAKT_QUIET_END
 #define TAKT_TRACY_CLOSE(zone) TAKT_CLOSED(zone)
 
 #define TracyCZone(ctx, active)                        TracyCZoneC(ctx, 0, active)
@@ -131,7 +134,7 @@ typedef takt_open TracyCZoneCtx;
 
 typedef takt_tracy_lock *TracyCLockCtx;
 #if TAKT_IS_OFF
-#define TracyCLockAnnounce(lock) ((lock) = NULL)
+#define TracyCLockAnnounce(lock) ((lock) = TAKT_NULL)
 #else
 #define TracyCLockAnnounce(lock) ((lock) = takt_tracy_lock_make_v1(#lock))
 #endif
@@ -149,7 +152,7 @@ typedef takt_tracy_lock *TracyCLockCtx;
 
 #define TracyCSetThreadName(name)              TAKT_TRACY_DO(takt_thread_name(name))
 #define TracyCFiberEnter(name)                 TAKT_TRACY_DO(takt_tracy_fiber_v1(name))
-#define TracyCFiberLeave                       TAKT_TRACY_DO(takt_tracy_fiber_v1(NULL))
+#define TracyCFiberLeave                       TAKT_TRACY_DO(takt_tracy_fiber_v1(TAKT_NULL))
 #define TracyCIsConnected              TAKT_TRACY_IS_ON
 #define TracyCIsStarted                1
 
@@ -277,7 +280,9 @@ TAKT_HOST_INLINE bool IsProfilerStarted() { return true; }
 } /* extern "C++" */
 
 #define TAKT_TRACY_GUARD(zone, color, name, active)                                                \
-    TAKT_GUARD(zone, TAKT_TRACY_OPENED(color, name, active))
+    TAKT_QUIET_BEGIN                                                                               \
+    TAKT_GUARD(zone, TAKT_TRACY_OPENED(color, name, active))                                       \
+    TAKT_QUIET_END
 #define TAKT_TRACY_NAMED(zone, name, active)                                                       \
     TAKT_GUARD(zone, (active) ? TAKT_NAMED(name) : takt_not_opened())
 
@@ -375,7 +380,7 @@ TAKT_HOST_INLINE bool IsProfilerStarted() { return true; }
 
 #define TracyFiberEnter(name)          TAKT_TRACY_DO(takt_tracy_fiber_v1(name))
 #define TracyFiberEnterHint(name, hint) TAKT_TRACY_DO(takt_tracy_fiber_v1(name))
-#define TracyFiberLeave                TAKT_TRACY_DO(takt_tracy_fiber_v1(NULL))
+#define TracyFiberLeave                TAKT_TRACY_DO(takt_tracy_fiber_v1(TAKT_NULL))
 
 #define TracyIsConnected               TAKT_TRACY_IS_ON
 #define TracyIsStarted                 true

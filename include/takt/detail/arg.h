@@ -128,6 +128,10 @@ TAKT_INLINE typename takt_number<takt_class<T>::is>::object takt_to_double(const
 #define takt_to_double(value) TAKT_CAST(double, value)
 
 #if __STDC_VERSION__ >= 201112L
+TAKT_INLINE void takt_arg_float(takt_site *site, float value)
+{
+    takt_arg_double_v1(site, TAKT_CAST(double, value));
+}
 TAKT_INLINE void takt_arg_real(takt_site *site, long double value)
 {
     takt_arg_double_v1(site, TAKT_CAST(double, value));
@@ -139,7 +143,7 @@ void takt_arg_takes(takt_site *site, struct takt_number_bool_or_string value); /
 #define TAKT_ARG_FUNCTION(value)                                                                   \
     _Generic((value), _Bool                                                                        \
              : takt_arg_bool_v1, float                                                             \
-             : takt_arg_double_v1, double                                                          \
+             : takt_arg_float, double                                                              \
              : takt_arg_double_v1, char *                                                          \
              : takt_arg_string_v1, const char *                                                    \
              : takt_arg_string_v1, unsigned                                                        \
@@ -154,7 +158,8 @@ void takt_arg_takes(takt_site *site, struct takt_number_bool_or_string value); /
                                                     sizeof(1 ? 0 : (value)) <= sizeof(uint64_t),   \
                                                 takt_arg_int_v1, takt_arg_takes))
 #define TAKT_ARG_HAS_CLASS_OF(sample, value)                                                       \
-    (__builtin_classify_type(value) == __builtin_classify_type(sample))
+    (__builtin_classify_type(_Generic((value), float : 0.0, default : (value))) ==                 \
+     __builtin_classify_type(sample)) /* a promoted float is a warning */
 #define TAKT_DO_ARG(key, value)                                                                    \
     TAKT_SITE_DO(TAKT_ARG_FUNCTION(value), TAKT_NORMAL_BIT, takt_arg_at_, TAKT_SITE_ARG,           \
                  TAKT_INSTEAD_ARG, key, TAKT_COMMA(value))

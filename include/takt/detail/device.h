@@ -112,7 +112,7 @@ TAKT_DEVICE_INLINE bool takt_device_is_lane(takt_device_view &view)
 
 #else
 
-#define TAKT_DEVICE_SKIPS(view) ((view).pool == nullptr)
+#define TAKT_DEVICE_SKIPS(view) (!(view).pool)
 
 #ifndef TAKT_DEVICE_CLOCK
 #define TAKT_DEVICE_CLOCK() takt_ticks()
@@ -188,8 +188,9 @@ TAKT_DEVICE_INLINE takt_device_segment *takt_device_slot(const takt_device_view 
 {
     uint64_t stride = sizeof(takt_device_segment) +
                       static_cast<uint64_t>(view.records) * sizeof(takt_device_record);
-    return reinterpret_cast<takt_device_segment *>(reinterpret_cast<char *>(view.pool + 1) +
-                                                   slot * stride);
+    void *first = view.pool + 1;
+    void *segment = static_cast<char *>(first) + slot * stride;
+    return static_cast<takt_device_segment *>(segment);
 }
 
 /* Gives the lane a segment, once in a launch; NULL if this thread does not record, or without room.

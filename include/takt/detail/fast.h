@@ -89,7 +89,7 @@ TAKT_INLINE uint32_t takt_tag(const takt_site *site, const takt_frame *frame, ui
  * frames to the thread that seals, see src/record/log.h. */
 TAKT_INLINE takt_open takt_scope_open(takt_site *site, uint64_t bits)
 {
-    takt_open open = {NULL, 0};
+    takt_open open = {TAKT_NULL, 0};
     uint64_t mask = __atomic_load_n(&takt_switch_hot_v1.mask, __ATOMIC_RELAXED);
     if (!(mask & (bits | TAKT_SCOPES_BIT)))
         return open;
@@ -134,7 +134,7 @@ TAKT_INLINE void takt_scope_close(takt_open open)
         uint32_t tag = frame->tag;
         takt_enter(thread);
         takt_record *record = thread->cursor;
-        uint64_t ticks;
+        uint64_t ticks = 0;
         if (TAKT_LIKELY(record != thread->limit && takt_ticks_since(&frame->start, &ticks))) {
             record->start = open.start;
             record->ticks = TAKT_CAST(uint32_t, ticks);
@@ -163,7 +163,7 @@ TAKT_INLINE void takt_phase_next(takt_site *site, uint64_t bits)
     if (TAKT_LIKELY(!(tag & TAKT_SLOW))) {
         takt_enter(thread);
         takt_record *record = thread->cursor;
-        uint64_t ticks;
+        uint64_t ticks = 0;
         if (TAKT_LIKELY(record != thread->limit && takt_ticks_since(&frame->start, &ticks))) {
             uint64_t start = frame->start;
             record->start = start;

@@ -54,7 +54,7 @@ TAKT_INLINES_BEGIN
 
 TAKT_INLINE takt_open takt_not_opened(void)
 {
-    takt_open none = {NULL, 0};
+    takt_open none = {TAKT_NULL, 0};
     return none;
 }
 
@@ -111,34 +111,46 @@ struct takt_no_guard {
 /* ---- Blocks ---------------------------------------------------------------------------------- */
 
 #define TAKT_BLOCK(kind, name, device, filter)                                                     \
+    TAKT_QUIET_BEGIN                                                                               \
     TAKT_GUARD(TAKT_JOIN(takt_scope_, __COUNTER__),                                                \
                TAKT_OPENED(TAKT_SITE(takt_scope_at_, TAKT_INSTEAD_SCOPE, kind, TAKT_LEVEL_NORMAL,  \
-                                     NULL, name, device, filter),                                  \
-                           TAKT_NORMAL_BIT))
+                                     TAKT_NULL, name, device, filter),                             \
+                           TAKT_NORMAL_BIT))                                                       \
+    TAKT_QUIET_END
 #define TAKT_BLOCK_IN(category, level, name)                                                       \
+    TAKT_QUIET_BEGIN                                                                               \
     TAKT_GUARD(TAKT_JOIN(takt_scope_, __COUNTER__),                                                \
                TAKT_OPENED_IN(TAKT_SITE(takt_scope_in_at_, TAKT_INSTEAD_SCOPE, TAKT_SITE_SCOPE,    \
-                                        level, category, name, NULL, 0)))
+                                        level, category, name, TAKT_NULL, 0)))                     \
+    TAKT_QUIET_END
 
 #define TAKT_DO_OPEN(scope, name)                                                                  \
+    TAKT_QUIET_BEGIN                                                                               \
     const takt_open scope = TAKT_OPENED(                                                           \
-        TAKT_SITE_HERE(takt_open_at_, TAKT_INSTEAD_SCOPE, TAKT_SITE_SCOPE, name), TAKT_NORMAL_BIT)
+        TAKT_SITE_HERE(takt_open_at_, TAKT_INSTEAD_SCOPE, TAKT_SITE_SCOPE, name), TAKT_NORMAL_BIT) \
+    TAKT_QUIET_END
 #define TAKT_DO_CLOSE(scope) TAKT_CLOSED(scope)
 
 /* ---- Events ---------------------------------------------------------------------------------- */
 
 #define TAKT_SITE_DO(call, bits, place, kind, instead, name, ...)                                  \
-    TAKT_DO_IF(TAKT_WHEN(bits), call(TAKT_SITE_HERE(place, instead, kind, name) __VA_ARGS__))
+    TAKT_QUIET_BEGIN                                                                               \
+    TAKT_DO_IF(TAKT_WHEN(bits), call(TAKT_SITE_HERE(place, instead, kind, name) __VA_ARGS__))      \
+    TAKT_QUIET_END
 
 #define TAKT_DO_BEGIN(name)                                                                        \
     TAKT_SITE_DO(takt_begin_v1, TAKT_NORMAL_BIT, takt_begin_at_, TAKT_SITE_SCOPE,                  \
                  TAKT_INSTEAD_SCOPE, name, )
 #define TAKT_DO_END(name)                                                                          \
+    TAKT_QUIET_BEGIN                                                                               \
     TAKT_DO_IF(                                                                                    \
         TAKT_WHEN(TAKT_NORMAL_BIT) || takt_has_open(),                                             \
-        takt_end_v1(TAKT_SITE_HERE(takt_end_at_, TAKT_INSTEAD_END, TAKT_SITE_SCOPE, name)))
+        takt_end_v1(TAKT_SITE_HERE(takt_end_at_, TAKT_INSTEAD_END, TAKT_SITE_SCOPE, name)))        \
+    TAKT_QUIET_END
 #define TAKT_DO_PHASE(name)                                                                        \
-    TAKT_PHASED(TAKT_SITE_HERE(takt_phase_at_, TAKT_INSTEAD_PHASE, TAKT_SITE_PHASE, name))
+    TAKT_QUIET_BEGIN                                                                               \
+    TAKT_PHASED(TAKT_SITE_HERE(takt_phase_at_, TAKT_INSTEAD_PHASE, TAKT_SITE_PHASE, name))         \
+    TAKT_QUIET_END
 #define TAKT_DO_MARK(name)                                                                         \
     TAKT_SITE_DO(takt_mark_v1, TAKT_NORMAL_BIT, takt_mark_at_, TAKT_SITE_MARK, TAKT_INSTEAD_MARK,  \
                  name, )
@@ -147,7 +159,7 @@ struct takt_no_guard {
                  TAKT_INSTEAD_COUNTER, name, TAKT_COMMA value)
 #define TAKT_DO_WORK(flops, bytes)                                                                 \
     TAKT_DO_IF(TAKT_WHEN(TAKT_NORMAL_BIT | TAKT_WORK_BIT),                                         \
-               takt_work(TAKT_CAST(double, flops), TAKT_CAST(double, bytes)))
+               takt_work(takt_to_double(flops), takt_to_double(bytes)))
 
 /* ---- Frames ---------------------------------------------------------------------------------- */
 
