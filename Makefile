@@ -587,7 +587,7 @@ check-compilers:
 	@+$(again) check-compilers-built
 check-compilers-built: all
 	@$(test_env) PLACES='20 200' TEST_SECONDS=7200 test/support/run-tests.sh \
-	    $(addprefix test/compile/check_,headers.sh names.sh programs.sh disable.sh places.sh)
+	    $(addprefix test/compile/check_,headers.sh names.sh programs.sh disable.sh places.sh modules.sh)
 
 check-with-%:
 	@+$(again) B='$(B)/with/$*' CC='$*' CUDA=0 WERROR=1 check-tests

@@ -59,9 +59,12 @@ END
         { cat "$scratch/said" && exit 1; }
 }
 
-# Declaring macros are not the statement of an `if` or of a label: their scope would never end.
+# Declaring macros are not the statement of an `if` or of a label: their scope would never end. clang 18
+# takes each declaration for one, which ends with the `if`.
 check_statements() {
     local macro
+    ! echo 'void f(int x) { if (x) int y; }' | "$1" -x c -fsyntax-only - 2>/dev/null ||
+        { echo "case left out: if without braces: $1 takes any declaration there" && return; }
     for macro in 'TAKT_SCOPE("y")' 'TAKT_FUNCTION()' 'TAKT_SCOPE_IN("io", 2, "y")' 'TAKT_STREAM_SCOPE(0, "y")' \
         'TAKT_TIMER("y")' 'TAKT_OPEN(open, "y")'; do
         printf '#include <takt/takt.h>\nvoid f(int x);\nvoid f(int x) { if (x) %s; }\n' "$macro" >"$scratch/c.c"

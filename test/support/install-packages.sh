@@ -23,7 +23,8 @@ check)
 aarch64) needed="make pkg-config gcc-aarch64-linux-gnu g++-aarch64-linux-gnu qemu-user" ;;
 compilers)
     needed="$needed g++ libcmocka-dev libjansson-dev"
-    useful="python3 gcc-11 g++-11 gcc-12 g++-12 gcc-14 g++-14 clang-13 clang-14 clang-15 clang-16 clang-19"
+    useful="python3 gcc-11 g++-11 gcc-12 g++-12 gcc-13 g++-13 gcc-14 g++-14"
+    useful="$useful clang-13 clang-14 clang-15 clang-16 clang-18 clang-19"
     ;;
 bench) useful="pkg-config liblttng-ust-dev" ;;
 fuzz) needed="$needed clang libclang-rt-dev" useful="llvm python3" ;;
