@@ -92,7 +92,8 @@ extern "C" {
     X(TAKT_NOT_FOUND, "there is nothing of that name")                                             \
     X(TAKT_NO_SPANS, "the trace holds no spans, only a summary")                                   \
     X(TAKT_UNSUPPORTED, "not supported here")                                                      \
-    X(TAKT_NOT_READY, "not done yet")
+    X(TAKT_NOT_READY, "not done yet")                                                              \
+    X(TAKT_INCOMPLETE, "some of it was lost")
 
 typedef enum takt_status {
 #define TAKT_STATUS_ENUM(code, text) code,

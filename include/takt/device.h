@@ -117,9 +117,19 @@ TAKT_API takt_status takt_device_timers_read(takt_device_timers *timers, void *s
  * iteration i, 0 if none. `block` is the block's number in the grid, x fastest. The cycles are
  * those of the block's first lane; if the read has several launches of the block, those of the
  * last. Cycles of different SMs cannot be compared. TAKT_NOT_READY if no read is done;
- * TAKT_NOT_FOUND if the read has no such block. Any thread. */
+ * TAKT_NOT_FOUND if the read has no such block; TAKT_INCOMPLETE if the block had more phases than
+ * `records`: the array lacks the last ones. Any thread. */
 TAKT_API takt_status takt_device_timers_copy(takt_device_timers *timers, uint32_t block,
                                              uint32_t iterations, uint64_t *cycles);
+
+/* The same for blocks 0 to `blocks` - 1 at once: fills an array of [phases][iterations][blocks], 0 for
+ * a block that the read lacks. *lost, which may be NULL, receives how many phases of the read are
+ * lost, for want of `records`; those of lanes for which `blocks` of the options left no room are not
+ * known, and not among them. TAKT_INCOMPLETE if any phase or lane is lost; TAKT_NOT_READY. Any
+ * thread. */
+TAKT_API takt_status takt_device_timers_copy_all(takt_device_timers *timers, uint32_t blocks,
+                                                 uint32_t iterations, uint64_t *cycles,
+                                                 uint64_t *lost);
 
 /* ---- What a kernel writes -------------------------------------------------------------------- */
 

@@ -191,8 +191,8 @@ static void take_facts(cli_side *side, const takt_trace *trace)
     if (facts->ending != TAKT_ENDING_WHOLE)
         all->ending = facts->ending;
     all->step_count += facts->step_count;
-    uint64_t unlisted = tkt_steps_are_listed(trace) ? 0 : facts->step_count - trace->steps.count;
-    *(tkt_steps_are_summed(trace) ? &side->summed_steps : &side->unseen_steps) += unlisted;
+    uint64_t unlisted = cli_steps_are_listed(trace) ? 0 : facts->step_count - trace->steps.count;
+    *(cli_steps_are_summed(trace) ? &side->summed_steps : &side->unseen_steps) += unlisted;
     for (int i = 0; i < TAKT_LOSS_COUNT; i++)
         side->lost[i] += takt_trace_loss(trace, (takt_loss)i);
     side->wall_ns += (double)(facts->end_ns - facts->begin_ns);
@@ -229,7 +229,7 @@ static bool add_length(cli_side *side, const takt_trace *trace)
 {
     const takt_facts *facts = takt_trace_facts(trace);
     double length_ns = (double)(facts->end_ns - facts->begin_ns);
-    bool is_summed = !tkt_steps_are_listed(trace) && tkt_steps_are_summed(trace);
+    bool is_summed = !cli_steps_are_listed(trace) && cli_steps_are_summed(trace);
 
     if (trace->steps.count > 0)
         length_ns = (double)(is_summed ? tkt_steps_all(trace) : tkt_steps_recorded(trace)).mean_ns;

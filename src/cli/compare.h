@@ -5,6 +5,7 @@
 
 #include "cli/cli.h"
 #include "report/table.h"
+#include "trace/model.h"
 
 #include <math.h>
 #include <stdbool.h>
@@ -433,5 +434,17 @@ void cli_compare_notes(const cli_comparison *comparison, tkt_document *document)
  * status. Reports a sort column that does not exist. */
 int cli_compare_print(const cli_comparison *comparison, const takt_report_options *options,
                       const takt_sink *sink, const cli_syntax *syntax);
+
+/* True if the trace lists every recorded step. */
+static inline bool cli_steps_are_listed(const takt_trace *trace)
+{
+    return trace->steps.count >= trace->facts.step_count;
+}
+
+/* True if all steps of the run are recorded, listed or not: their sum is that of all steps. */
+static inline bool cli_steps_are_summed(const takt_trace *trace)
+{
+    return trace->facts.step_count == trace->all_steps.stats.count;
+}
 
 #endif

@@ -1,10 +1,8 @@
 /* Counts a trace into the rows of a comparison. */
 #include "cli/compare.h"
 #include "summary/scopes.h"
-#include "summary/steps.h"
 #include "summary/tasks.h"
 #include "summary/threads.h"
-#include "trace/model.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -315,7 +313,7 @@ static bool add_sum_of_steps(walk *w)
 
 static bool walk_steps(walk *w)
 {
-    if (!tkt_steps_are_listed(w->trace) && tkt_steps_are_summed(w->trace))
+    if (!cli_steps_are_listed(w->trace) && cli_steps_are_summed(w->trace))
         return add_sum_of_steps(w);
     for (size_t i = 0; i < w->trace->steps.count; i++)
         if (!add_alone(w, CLI_ROW_STEP, "step", tkt_step_ns(&w->trace->steps.items[i]), true))

@@ -168,7 +168,8 @@ static void look_ahead(const tkt_cuda_wish *wish)
     apply(wish);
 }
 
-/* Devices become visible once the program has initialised the driver. */
+/* Devices become visible once the program has initialised the driver. Before records are decoded, since
+ * shapes of kernels get their occupancy from them. */
 static void find_devices(void)
 {
     tkt_store *store = tkt_store_get();
@@ -182,18 +183,20 @@ static void flush(const tkt_cuda_wish *wish, bool is_forced)
 {
     tkt_backend backend = backend_now();
     flushed_ns = takt_now_ns();
+    if (backend != TKT_BACKEND_NONE)
+        find_devices();
     if (backend == TKT_BACKEND_CUPTI)
         tkt_tracing_flush(wish, is_forced);
     else if (backend == TKT_BACKEND_EVENTS)
         tkt_marks_resolve();
-    if (backend != TKT_BACKEND_NONE)
-        find_devices();
 }
 
 /* Takes what is done, without a flush. */
 static void drain(const tkt_cuda_wish *wish)
 {
     tkt_backend backend = backend_now();
+    if (backend != TKT_BACKEND_NONE)
+        find_devices();
     if (backend == TKT_BACKEND_CUPTI)
         tkt_tracing_drain(wish);
     else if (backend == TKT_BACKEND_EVENTS)

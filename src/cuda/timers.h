@@ -38,6 +38,7 @@ struct takt_device_timers {
     uint64_t created_ticks;
     uint64_t seen;           /* tickets that reads have found so far */
     uint64_t heard;          /* tkt_calls_heard() at the latest read that made a batch */
+    bool     has_said_lost;
     uint32_t begun_reads;    /* atomic, as the next one; their difference is the reads under way */
     uint32_t finished_reads;
     tkt_timer_read reads[TKT_TIMER_READS];
@@ -65,6 +66,9 @@ typedef struct tkt_phase_batch {
     uint64_t heard;             /* tkt_calls_heard() after all launches; 0: not known */
     double ns_per_cycle;
     uint64_t lost_lanes;
+    uint64_t lost_phases; /* of the lanes below */
+    tkt_map  of_block;    /* batch_lock: lane + 1, for the program's arrays; empty until one is asked
+                           * for */
     TKT_ARRAY_OF(tkt_phase_lane) lanes; /* in order of tickets */
     TKT_ARRAY_OF(takt_device_record) records;
 } tkt_phase_batch;
@@ -99,6 +103,12 @@ static inline uint32_t tkt_record_iteration(const takt_device_record *record)
 {
     return record->rest >> 16;
 }
+
+/* Calls `visit` with the latest read that has lanes, under the lock that guards its of_block.
+ * TAKT_NOT_READY: there is none; TAKT_BAD_STATE. */
+takt_status tkt_timers_visit_latest(takt_device_timers *timers,
+                                    takt_status (*visit)(tkt_phase_batch *latest, void *user),
+                                    void *user);
 
 /* Sets whether some window records, and whether one still needs batches: also ended windows that
  * are not closed do. */

@@ -47,6 +47,7 @@ static void drop_batch(tkt_phase_batch *batch)
     if (!batch || --batch->references > 0)
         return;
     tkt_timers_drop(batch->timers);
+    tkt_map_fini(&batch->of_block);
     TKT_ARRAY_FREE(&batch->lanes);
     TKT_ARRAY_FREE(&batch->records);
     tkt_free(batch);
@@ -180,6 +181,7 @@ static bool add_lane(tkt_phase_batch *batch, const takt_device_segment *segment,
     *lane =
         (tkt_phase_lane){.head = *segment, .first_record = (uint32_t)first, .record_count = count};
     lane->head.count = segment->count > count ? segment->count : count;
+    batch->lost_phases += lane->head.count - count;
     tkt_view_launch(segment->view, lane);
     lane->after = later_moment(lane->after, batch->timers->heard);
     if (count)
@@ -208,12 +210,22 @@ static void add_lanes(tkt_phase_batch *batch, const takt_device_pool *pool)
     uint64_t used = used_slots(timers, pool);
     batch->lost_lanes += pool->taken - pool->base - used;
     for (uint64_t i = 0; i < used; i++) {
-        const takt_device_segment *segment =
-            (const void *)((const char *)(pool + 1) + i * stride);
+        const takt_device_segment *segment = (const void *)((const char *)(pool + 1) + i * stride);
         if (segment->ticket != pool->base + i + 1 ||
             !add_lane(batch, segment, timers->options.records))
             batch->lost_lanes++;
     }
+}
+
+/* Once for the timers. */
+static void say_lost(takt_device_timers *timers, uint64_t lost)
+{
+    if (lost == 0 || timers->has_said_lost)
+        return;
+    timers->has_said_lost = true;
+    tkt_log(TAKT_LOG_WARNING,
+            "%llu phases of device timers '%s' are lost: a lane has more than records, %u",
+            (unsigned long long)lost, timers->options.name, timers->options.records);
 }
 
 static void make_batch(takt_device_timers *timers, const takt_device_pool *pool,
@@ -230,6 +242,7 @@ static void make_batch(takt_device_timers *timers, const takt_device_pool *pool,
     batch->ns_per_cycle = timers->options.on_host ? host_rate(timers) : timers->ns_per_cycle;
     batch->lost_lanes = pool->base - timers->seen;
     add_lanes(batch, pool);
+    say_lost(timers, batch->lost_phases);
     timers->seen = pool->taken;
     timers->heard = read->heard;
     add_batch(batch);
@@ -401,49 +414,15 @@ void tkt_timers_end_reads(takt_device_timers *timers)
     collect_all_of(timers, true);
 }
 
-/* ---- The program's array --------------------------------------------------------------------- */
-
-static const tkt_phase_lane *find_lane(const tkt_phase_batch *batch, uint32_t block)
+takt_status tkt_timers_visit_latest(takt_device_timers *timers,
+                                    takt_status (*visit)(tkt_phase_batch *latest, void *user),
+                                    void *user)
 {
-    const tkt_phase_lane *found = NULL;
-    for (size_t i = 0; i < batch->lanes.count; i++) {
-        const tkt_phase_lane *lane = &batch->lanes.items[i];
-        if (lane->head.block == block && (!found || lane->head.lane <= found->head.lane))
-            found = lane;
-    }
-    return found;
-}
-
-/* With the lock. */
-static takt_status copy_cycles(const takt_device_timers *timers, uint32_t block,
-                               uint32_t iterations, uint64_t *cycles)
-{
-    if (!timers->latest)
-        return TAKT_NOT_READY;
-    const tkt_phase_lane *lane = find_lane(timers->latest, block);
-    if (!lane)
-        return TAKT_NOT_FOUND;
-    memset(cycles, 0, (size_t)timers->phase_count * iterations * sizeof *cycles);
-    const takt_device_record *records = timers->latest->records.items + lane->first_record;
-    for (uint32_t i = 0; i < lane->record_count; i++) {
-        uint32_t phase = tkt_record_phase(&records[i], timers->phase_count);
-        uint32_t iteration = tkt_record_iteration(&records[i]);
-        if (phase != UINT32_MAX && iteration < iterations)
-            cycles[(size_t)phase * iterations + iteration] += tkt_record_cycles(&records[i]);
-    }
-    return TAKT_OK;
-}
-
-takt_status takt_device_timers_copy(takt_device_timers *timers, uint32_t block, uint32_t iterations,
-                                    uint64_t *cycles)
-{
-    if (!timers || !cycles || iterations == 0)
-        return TAKT_BAD_ARGUMENT;
     if (tkt_process_is_disabled())
         return TAKT_BAD_STATE;
     collect(timers);
     tkt_mutex_lock(&batch_lock);
-    takt_status status = copy_cycles(timers, block, iterations, cycles);
+    takt_status status = timers->latest ? visit(timers->latest, user) : TAKT_NOT_READY;
     tkt_mutex_unlock(&batch_lock);
     return status;
 }

@@ -53,8 +53,8 @@ static tkt_wish wish_of(const takt_profiler *profiler)
 
 /* ---- Transitions ----------------------------------------------------------------------------- */
 
-/* Warms up, keeping nothing: call sites get ids, threads their logs, memory its pages, and CUPTI is
- * switched on. */
+/* Warms up, keeping nothing: call sites get ids, threads their logs, memory its pages, call stacks are
+ * found, and CUPTI is switched on. */
 static void prepare(takt_profiler *profiler)
 {
     tkt_wish wish = wish_of(profiler);

@@ -170,15 +170,16 @@ static void walk(memory *seen, const void *caller, uintptr_t frame)
 
 __attribute__((noinline)) uint32_t tkt_stack_here(tkt_thread_log *log, const void *caller)
 {
-    if (!caller || !tkt_record_has(TKT_STACKS) || !tkt_record_has(TKT_KEEP))
+    bool is_kept = tkt_record_has(TKT_KEEP); /* false: a warm-up, in which all is found once */
+    if (!caller || !tkt_record_has(TKT_STACKS))
         return 0;
     uintptr_t frame = (uintptr_t)__builtin_frame_address(0);
     memory *seen = memory_for(log, caller, frame);
     if (seen && !is_same(log, seen, caller, frame))
         walk(seen, caller, frame);
-    if (!seen || seen->number == 0)
+    if (is_kept && (!seen || seen->number == 0))
         tkt_log_lose(log, TAKT_LOSS_NO_STACK);
-    return seen ? seen->number : 0;
+    return is_kept && seen ? seen->number : 0;
 }
 
 void tkt_stack_write(tkt_thread_log *log, uint32_t stack, uint64_t begin_ticks)

@@ -112,13 +112,13 @@ static int compare_values(const void *a, const void *b)
  * False without memory. */
 static bool read_values(grouping *g, const call *c)
 {
-    const tkt_arg *args = g->trace->tracks.items[c->track].args.items + c->first_arg;
+    const tkt_arg *args = g->trace->tracks.items[c->track].args.items; /* NULL: there are none */
     g->values.count = 0;
     for (uint32_t i = 0; i < c->arg_count; i++) {
         value *added = TKT_ARRAY_ADD(&g->values);
         if (!added)
             return false;
-        *added = value_of(&args[i]);
+        *added = value_of(&args[c->first_arg + i]);
     }
     if (c->arg_count > 1)
         qsort(g->values.items, c->arg_count, sizeof(value), compare_values);

@@ -25,18 +25,6 @@ typedef struct tkt_step_figures {
  * rank. */
 tkt_step_figures tkt_steps_recorded(const takt_trace *trace);
 
-/* True if the trace lists every recorded step. */
-static inline bool tkt_steps_are_listed(const takt_trace *trace)
-{
-    return trace->steps.count >= trace->facts.step_count;
-}
-
-/* True if all steps of the run are recorded, listed or not: their sum is that of all steps. */
-static inline bool tkt_steps_are_summed(const takt_trace *trace)
-{
-    return trace->facts.step_count == trace->all_steps.stats.count;
-}
-
 /* True if all steps of the run are recorded and listed. */
 static inline bool tkt_steps_are_exact(const takt_trace *trace)
 {

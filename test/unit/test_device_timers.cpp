@@ -91,6 +91,57 @@ static void expect_island(takt_device_timers *timers, uint32_t block, const Resu
                                               searched);
 }
 
+/* All blocks at once are what each is alone; one that the read lacks is 0. */
+TEST(all_blocks_are_copied_at_once)
+{
+    std::vector<Island> all = make_islands();
+    std::vector<Result> results(islands);
+    takt_device_timers *timers = timers_with(islands, 4 * iterations + 2);
+    const uint32_t width = Cycles::width, blocks = islands + 1;
+    std::vector<uint64_t> cycles(static_cast<size_t>(PHASES) * width * blocks, 1);
+    uint64_t lost = 7;
+    assert_int_equal(takt_device_timers_copy_all(timers, blocks, width, cycles.data(), &lost),
+                     TAKT_NOT_READY);
+    assert_int_equal(lost, 0);
+    solve_on_host(takt_device_timers_view(timers), all, results);
+    assert_int_equal(takt_device_timers_read(timers, nullptr), TAKT_OK);
+    assert_int_equal(takt_device_timers_copy_all(timers, blocks, width, cycles.data(), &lost),
+                     TAKT_OK);
+    assert_int_equal(lost, 0);
+    for (uint32_t block = 0; block < blocks; block++) {
+        const Cycles one(timers, block);
+        assert_int_equal(one.status, block < islands ? TAKT_OK : TAKT_NOT_FOUND);
+        for (uint32_t phase = 0; phase < PHASES; phase++)
+            for (uint32_t i = 0; i < width; i++)
+                assert_int_equal(cycles[(static_cast<size_t>(phase) * width + i) * blocks + block],
+                                 one.at[phase][i]);
+    }
+    takt_device_timers_destroy(timers);
+}
+
+/* Each block has three phases more than `records`. */
+TEST(phases_without_room_are_told)
+{
+    enum { BLOCKS = 5, ROOM = 4, MADE = 7 };
+    takt_device_timers *timers = timers_with(BLOCKS, ROOM);
+    const takt_device_view view = takt_device_timers_view(timers);
+    for (uint32_t block = 0; block < BLOCKS; block++) {
+        takt_device_view lane = takt_device_for_block(view, block);
+        for (int i = 0; i < MADE; i++) {
+            TAKT_DEVICE_ITERATION(lane, i);
+            TAKT_DEVICE_PHASE(lane, GRADIENT);
+            TAKT_DEVICE_PHASE_END(lane);
+        }
+    }
+    uint64_t lost = 0, cycles[PHASES * MADE * BLOCKS];
+    assert_int_equal(takt_device_timers_read(timers, nullptr), TAKT_OK);
+    assert_int_equal(takt_device_timers_copy(timers, 2, MADE, cycles), TAKT_INCOMPLETE);
+    assert_int_equal(takt_device_timers_copy_all(timers, BLOCKS, MADE, cycles, &lost),
+                     TAKT_INCOMPLETE);
+    assert_int_equal(lost, BLOCKS * (MADE - ROOM));
+    takt_device_timers_destroy(timers);
+}
+
 TEST(a_solvers_phases_are_right_to_the_tick)
 {
     std::vector<Island> all = make_islands();
@@ -458,6 +509,8 @@ TEST(records_outlive_their_timers)
 int main()
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(all_blocks_are_copied_at_once),
+        cmocka_unit_test(phases_without_room_are_told),
         cmocka_unit_test(a_solvers_phases_are_right_to_the_tick),
         cmocka_unit_test(two_phases_share_a_reading_of_the_clock),
         cmocka_unit_test(scopes_and_phases_nest),

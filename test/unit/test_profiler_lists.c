@@ -344,12 +344,12 @@ static void wait_for_an_idle_thread(void)
     wait_for_a_worker(false);
 }
 
-TEST(a_summary_knows_which_waits_are_for_threads)
+TEST(no_wait_is_the_headline_of_a_summary)
 {
     const takt_trace *summary = record(TAKT_MODE_SUMMARY, wait_for_a_working_thread);
     has_text(summary, "summary", "No scope stands out beside waits: job takes most");
     summary = record(TAKT_MODE_SUMMARY, wait_for_an_idle_thread);
-    has_text(summary, "summary", "The bottleneck is wait for the worker: ");
+    has_text(summary, "summary", "No scope stands out beside waits: output takes most");
 }
 
 /* ---- A time line that lacks scopes ----------------------------------------------------------- */

@@ -3,6 +3,7 @@
 #include "base/dynlib.h"
 #include "record/scope.h"
 #include "record/control.h"
+#include "record/site.h"
 
 #include "support/test.h"
 
@@ -266,6 +267,37 @@ TEST(only_what_begins_while_they_are_recorded_has_one)
     assert_int_equal(stack_of(trace, "leaf", 0), TAKT_NO_STACK);
     assert_int_not_equal(stack_of(trace, "leaf", 1), TAKT_NO_STACK);
     assert_int_equal(stack_of(trace, "leaf", 2), TAKT_NO_STACK);
+    takt_trace_release(trace);
+}
+
+static size_t known_stacks;
+
+static void count_stack(const tkt_call_stack *stack)
+{
+    known_stacks += stack != NULL;
+}
+
+/* The first stack takes the longest: the warm-up finds all, and keeps none. */
+TEST(a_warm_up_finds_stacks)
+{
+    takt_profiler_options options = TAKT_PROFILER_OPTIONS_INIT;
+    options.with_stack = true;
+    options.schedule = (takt_schedule){.wait = 1, .warmup = 2, .active = 1, .repeat = 1};
+    takt_profiler *profiler;
+    size_t known[4];
+    assert_int_equal(takt_profiler_create(&options, &profiler), TAKT_OK);
+    assert_int_equal(takt_profiler_start(profiler), TAKT_OK);
+    for (size_t i = 0; i < 4; i++) {
+        left(NULL);
+        known_stacks = 0;
+        tkt_stack_visit(count_stack);
+        known[i] = known_stacks;
+        takt_profiler_step(profiler);
+    }
+    const takt_trace *trace = end(profiler);
+    assert_int_equal(known[1] - known[0], 1);
+    assert_int_equal(known[3], known[1]);
+    assert_int_equal(takt_trace_count(trace, TAKT_TRACE_STACKS), 1);
     takt_trace_release(trace);
 }
 
