@@ -1,6 +1,7 @@
 /* Counts a trace into the rows of a comparison. */
 #include "cli/compare.h"
 #include "summary/scopes.h"
+#include "summary/steps.h"
 #include "summary/tasks.h"
 #include "summary/threads.h"
 
