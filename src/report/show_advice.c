@@ -8,6 +8,8 @@
 
 #define BUSY_SHARE       0.8  /* a device that is busy for longer is the bottleneck */
 #define HOT_SHARE        0.25 /* a scope that takes less does not stand out */
+#define ALIKE_SHARE      0.8  /* nor does one from others that take so much of its time, */
+#define GROUP_SHARE      0.5  /* if together they take this */
 #define STEP_SHARE       0.5
 #define OTHER_IDLE_SHARE 0.05 /* of the idle time that is told */
 #define SENTENCE         768
@@ -36,6 +38,9 @@ static const struct {
     [TKT_ADVICE_PAGEABLE] = {"pageable copies", "memory"},
     [TKT_ADVICE_OCCUPANCY] = {"low occupancy", "kernels"},
     [TKT_ADVICE_IMBALANCE] = {"uneven blocks", "phases"},
+    [TKT_ADVICE_OPEN] = {"scope not ended", "scopes"},
+    [TKT_ADVICE_STEP_INSIDE] = {"step inside a scope", "steps"},
+    [TKT_ADVICE_NUMBERED] = {"numbered names", "scopes"},
     [TKT_ADVICE_LOST] = {"loss", NULL},
 };
 
@@ -54,6 +59,7 @@ typedef struct wording {
     unsigned long long others;
     unsigned long long step;
     char name[TKT_NAME_SIZE];
+    char at[TKT_NAME_SIZE]; /* " at fluid.c:7", or "" */
     char device[TKT_NAME_SIZE];
     char time[TKT_VALUE_SIZE];
     char other[TKT_VALUE_SIZE]; /* `others` as a time */
@@ -207,6 +213,9 @@ static bool word_device(char out[SENTENCE], const wording *w)
 static bool word_memory(char out[SENTENCE], const wording *w)
 {
     const char *in = w->advice->name ? ", most in " : "";
+    char pieces[32] = "one piece";
+    if (w->count != 1)
+        snprintf(pieces, sizeof pieces, "%llu pieces", w->count);
     switch (w->advice->kind) {
     case TKT_ADVICE_ALLOCATION:
         if (w->advice->call)
@@ -215,9 +224,9 @@ static bool word_memory(char out[SENTENCE], const wording *w)
                 "allocate once, or from a pool (cudaMallocAsync).",
                 w->count, w->advice->call, w->time, w->share, in, w->name);
         else
-            SAY("Steps allocated and freed %s of host memory in %llu pieces%s%s: keep it from step "
+            SAY("Steps allocated and freed %s of host memory in %s%s%s: keep it from step "
                 "to step.",
-                w->other_bytes, w->count, in, w->name);
+                w->other_bytes, pieces, in, w->name);
         return true;
     case TKT_ADVICE_GROWTH:
         SAY("Host memory grew by %s during the recording%s%s%s%s.", w->bytes,
@@ -263,10 +272,34 @@ static void word_host(char out[SENTENCE], const wording *w)
     case TKT_ADVICE_COST:
         SAY("Recording itself took %s%s: record fewer or coarser scopes.", w->cost, w->over);
         break;
+    case TKT_ADVICE_OPEN:
+        SAY("%s%s was not ended in %llu of %llu calls: end it on each path, as TAKT_SCOPE does by "
+            "itself.",
+            w->name, w->at, w->count, w->others);
+        break;
+    case TKT_ADVICE_STEP_INSIDE:
+        SAY("takt_profiler_step() was called inside %s%s, in %llu of %llu steps: call it after the "
+            "scope has ended.",
+            w->name, w->at, w->count, w->others);
+        break;
+    case TKT_ADVICE_NUMBERED:
+        SAY("%llu names differ in a number only, such as %s: give them one name, and the number by "
+            "TAKT_ARG.",
+            w->count, w->name);
+        break;
     default:
         SAY("Lost %llu: %s.", w->count, takt_loss_text(w->advice->loss));
         break;
     }
+}
+
+static void word_place(wording *w, const takt_trace *trace)
+{
+    const tkt_trace_site *site = &trace->sites.items[w->advice->site];
+    w->at[0] = '\0';
+    if (site->line)
+        snprintf(w->at, sizeof w->at, " at %.40s:%u", tkt_trace_text(trace, site->file),
+                 site->line);
 }
 
 /* Writes the sentence, and the command that shows more. */
@@ -276,6 +309,7 @@ static void word_advice(char out[SENTENCE], const takt_trace *trace, const tkt_a
     word_figures(advice, &w);
     w.over = tkt_over_threads(trace);
     tkt_cost_text(w.cost, trace);
+    word_place(&w, trace);
     if (!word_steps(out, &w) && !word_device(out, &w) && !word_memory(out, &w))
         word_host(out, &w);
     size_t used = strlen(out);
@@ -356,6 +390,32 @@ static bool is_less_than_a_wait(const tkt_scopes *scopes, const tkt_hottest *hot
     return false;
 }
 
+/* "4 scopes share 99.92% of the self CPU time: pair forces takes most, 26.68%." False if it stands
+ * out from the others. */
+static bool head_group(tkt_document *document, const tkt_scopes *scopes, const tkt_hottest *hottest,
+                       const char *of)
+{
+    char name[TKT_NAME_SIZE], share[TKT_VALUE_SIZE], most[TKT_VALUE_SIZE];
+    uint64_t most_ns = tkt_working_ns(hottest->scope), sum_ns = 0;
+    unsigned count = 0;
+    for (size_t i = 0; i < scopes->count; i++) {
+        const tkt_scope_total *scope = &scopes->items[i];
+        uint64_t ns = hottest->is_of_main && !tkt_is_of_main(scope) ? 0 : tkt_working_ns(scope);
+        if (scope->is_wait || (double)ns < ALIKE_SHARE * (double)most_ns)
+            continue;
+        count++;
+        sum_ns += ns;
+    }
+    if (count < 2 || tkt_share(sum_ns, hottest->of_ns) < GROUP_SHARE)
+        return false;
+    tkt_text_name(name, hottest->scope->name);
+    tkt_value_text(share, TKT_CELL_SHARE, (tkt_cell){.d = tkt_share(sum_ns, hottest->of_ns)});
+    tkt_value_text(most, TKT_CELL_SHARE, (tkt_cell){.d = tkt_share(most_ns, hottest->of_ns)});
+    tkt_document_set_headline(document, "%u scopes share %s of the %s: %s takes most, %s.", count,
+                              share, of, name, most);
+    return true;
+}
+
 /* "The bottleneck is the host: cuda:0 was busy for only 17.50% of the wall time, and ..." */
 static void head_host(tkt_document *document, const tkt_advice_basis *basis,
                       const tkt_device_use *use, const tkt_hottest *hottest)
@@ -384,6 +444,8 @@ static void head_host(tkt_document *document, const tkt_advice_basis *basis,
             tkt_trace_text(document->trace, use->device), busy, is_hot ? ", and " : "",
             is_hot ? name : "", is_hot ? " takes " : "", is_hot ? share : "",
             is_hot ? " of the " : "", is_hot ? of : "");
+    else if (head_group(document, basis->scopes, hottest, of))
+        return;
     else if (is_hot)
         tkt_document_set_headline(document,
                                   "The bottleneck is %s: %s of the %s, %s in %llu call%s.", name,

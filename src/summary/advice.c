@@ -15,7 +15,7 @@
 #define GROWTH_BYTES    (1024 * 1024)
 #define GROWTH_SHARE    0.01
 
-static bool is_of_main(const tkt_scope_total *scope)
+bool tkt_is_of_main(const tkt_scope_total *scope)
 {
     return scope->threads == 1 && scope->main_ns > 0;
 }
@@ -35,7 +35,7 @@ tkt_hottest tkt_hottest_scope(const takt_trace *trace, const tkt_scopes *scopes)
         bool waits = scope->is_wait;
         if (!waits && is_hotter(scope, all.scope))
             all.scope = scope;
-        if (!is_of_main(scope))
+        if (!tkt_is_of_main(scope))
             continue;
         working_ns += waits ? 0 : tkt_working_ns(scope);
         if (!waits && is_hotter(scope, of_main.scope))
@@ -114,13 +114,23 @@ static bool memory_growth(tkt_advising *a, tkt_advice *out)
 
 /* ======== All rules ======== */
 
-static const tkt_advice_rule rules[] = {tkt_advise_slow_steps, tkt_advise_allocation,
-                                        tkt_advise_idle,       tkt_advise_copies,
-                                        tkt_advise_pageable,   tkt_advise_serial,
-                                        tkt_advise_threads,    uncovered,
-                                        small_scopes,          tkt_advise_phases,
-                                        tkt_advise_occupancy,  memory_growth,
-                                        tkt_advise_few_steps,  NULL};
+static const tkt_advice_rule rules[] = {tkt_advise_slow_steps,
+                                        tkt_advise_allocation,
+                                        tkt_advise_idle,
+                                        tkt_advise_copies,
+                                        tkt_advise_pageable,
+                                        tkt_advise_serial,
+                                        tkt_advise_threads,
+                                        uncovered,
+                                        small_scopes,
+                                        tkt_advise_phases,
+                                        tkt_advise_occupancy,
+                                        memory_growth,
+                                        tkt_advise_few_steps,
+                                        tkt_advise_open,
+                                        tkt_advise_step_inside,
+                                        tkt_advise_numbered,
+                                        NULL};
 
 static size_t add_losses(const takt_trace *trace, tkt_advice *out)
 {

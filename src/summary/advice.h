@@ -47,6 +47,10 @@ typedef enum tkt_advice_kind {
     TKT_ADVICE_IMBALANCE,  /* phase `name` inside kernel `device`: share of the blocks' time;
                             * over all launches, time_ns is the slowest block's and other the
                             * mean block's */
+    TKT_ADVICE_OPEN,       /* scope `name` of `site` was not ended in `count` of `other` calls */
+    TKT_ADVICE_STEP_INSIDE, /* takt_profiler_step() came inside scope `name` of `site`, in `count` of
+                            * `other` steps */
+    TKT_ADVICE_NUMBERED,   /* `count` names such as `name` differ in a number only */
     TKT_ADVICE_LOST,       /* loss, count */
     TKT_ADVICE_KINDS
 } tkt_advice_kind;
@@ -57,6 +61,7 @@ typedef struct tkt_advice {
     const char     *name; /* borrowed from the trace, like device and call */
     const char     *device;
     const char     *call;
+    uint32_t        site; /* 0: the advice is about none */
     uint64_t        count;
     uint64_t        time_ns;
     uint64_t        other;
@@ -104,6 +109,9 @@ typedef struct tkt_hottest {
 } tkt_hottest;
 tkt_hottest tkt_hottest_scope(const takt_trace *trace, const tkt_scopes *scopes);
 
+/* True if only the main thread called it. */
+bool tkt_is_of_main(const tkt_scope_total *scope);
+
 static inline uint64_t tkt_working_ns(const tkt_scope_total *scope)
 {
     return scope->self_ns - scope->waiting_ns;
@@ -139,6 +147,9 @@ bool tkt_advise_copies(tkt_advising *a, tkt_advice *out);
 bool tkt_advise_pageable(tkt_advising *a, tkt_advice *out);
 bool tkt_advise_occupancy(tkt_advising *a, tkt_advice *out);
 bool tkt_advise_phases(tkt_advising *a, tkt_advice *out);
+bool tkt_advise_open(tkt_advising *a, tkt_advice *out);
+bool tkt_advise_step_inside(tkt_advising *a, tkt_advice *out);
+bool tkt_advise_numbered(tkt_advising *a, tkt_advice *out);
 
 /* Completes advice on a slow step by the device that was idle in it for long, if one was. */
 void tkt_advise_idle_step(tkt_advising *a, tkt_advice *advice);

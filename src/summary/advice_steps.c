@@ -207,7 +207,7 @@ bool tkt_advise_slow_steps(tkt_advising *a, tkt_advice *out)
 bool tkt_advise_few_steps(tkt_advising *a, tkt_advice *out)
 {
     *out = (tkt_advice){.kind = TKT_ADVICE_FEW, .count = a->trace->steps.count};
-    return out->count > 0 && out->count < LEAST_STEPS;
+    return out->count > 0 && out->count < LEAST_STEPS && a->trace->facts.cycle == 0; /* once a run */
 }
 
 /* ======== Allocation in steps ======== */

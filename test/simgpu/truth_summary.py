@@ -111,8 +111,9 @@ def host_advice(cycle, scopes):
                      f"({share_text(5 * cycle.cost_ns / cycle.wall_ns)} of wall time), summed "
                      "over threads: record fewer "
                      "or coarser scopes.")
-    yield Advice(0, "few steps", "steps", "Only 2 steps were recorded, too few to tell what is "
-                 "usual: record 20 or more (profiling.active).")
+    if cycle.number == 0:
+        yield Advice(0, "few steps", "steps", "Only 2 steps were recorded, too few to tell what is "
+                     "usual: record 20 or more (profiling.active).")
 
 
 def allocation_advice(chrome, steps):

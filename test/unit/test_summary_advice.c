@@ -50,7 +50,7 @@ TEST(the_hottest_scope_is_the_headline)
 
     trace = build_even(1000000);
     build_end(trace);
-    assert_headline(trace, "No scope stands out: a takes most, 20.00% of the self CPU time.");
+    assert_headline(trace, "5 scopes share 100.00% of the self CPU time: a takes most, 20.00%.");
     takt_trace_release(trace);
 
     trace = build_begin(2000000);

@@ -333,6 +333,50 @@ static takt_trace *too_few_steps(void)
     return end(&s);
 }
 
+/* Each third step's solve is open at the end. */
+static takt_trace *unfinished_scopes(void)
+{
+    script s = begin();
+    for (int i = 0; i < STEPS; i++) {
+        begin_step(&s);
+        work(&s, "solve", 2 * MS);
+        if (i % 3 == 0) {
+            tkt_spans *spans = &s.trace->tracks.items[s.main].spans;
+            spans->items[spans->count - 1].site_flags |= TAKT_SPAN_UNFINISHED;
+        }
+        end_step(&s);
+    }
+    return end(&s);
+}
+
+/* Each step's scope ends 1 us after the step. */
+static takt_trace *steps_inside_a_scope(void)
+{
+    script s = begin();
+    for (int i = 0; i < STEPS; i++) {
+        begin_step(&s);
+        s.now_ns += 2 * MS;
+        end_step(&s);
+        s.now_ns += US;
+        close_scope(&s, s.step_span);
+    }
+    return end(&s);
+}
+
+static takt_trace *numbered_names(void)
+{
+    script s = begin();
+    for (int i = 0; i < STEPS; i++) {
+        char name[32];
+        snprintf(name, sizeof name, "write frame %d", i);
+        begin_step(&s);
+        work(&s, "forces", 2 * MS);
+        work(&s, name, MS / 10);
+        end_step(&s);
+    }
+    return end(&s);
+}
+
 static takt_trace *growing_memory(void)
 {
     script s = begin();
@@ -502,7 +546,7 @@ TEST(allocation_in_steps_is_named)
 TEST(memory_that_steps_keep_is_no_advice)
 {
     assert_healthy(kept_allocation_in_steps(256 << 10),
-                   "The bottleneck is grow: 50.00% of the self CPU time, 6.000ms in 24 calls.");
+                   "2 scopes share 100.00% of the self CPU time: grow takes most, 50.00%.");
     assert_named(kept_allocation_in_steps(2 << 20), "allocation in steps", "memory",
                  "Steps allocated and freed 48.00 MiB of host memory in 24 pieces, most in "
                  "temporary: keep it from step to step.");
@@ -525,6 +569,24 @@ TEST(too_few_steps_are_named)
     assert_named(too_few_steps(), "few steps", "steps", "Only 3 steps were recorded");
 }
 
+TEST(scopes_that_are_not_ended_are_named)
+{
+    assert_named(unfinished_scopes(), "scope not ended", "scopes",
+                 "solve at fluid.c:7 was not ended in 8 of 24 calls");
+}
+
+TEST(steps_inside_a_scope_are_named)
+{
+    assert_named(steps_inside_a_scope(), "step inside a scope", "steps",
+                 "takt_profiler_step() was called inside step at fluid.c:7, in 24 of 24 steps");
+}
+
+TEST(names_with_numbers_are_named)
+{
+    assert_named(numbered_names(), "numbered names", "scopes",
+                 "24 names differ in a number only, such as write frame 23");
+}
+
 TEST(growing_memory_is_named)
 {
     assert_named(
@@ -534,17 +596,19 @@ TEST(growing_memory_is_named)
 
 TEST(a_serial_phase_is_named)
 {
-    assert_named(serial_phase(), "serial phase", "threads",
-                 "Of 4 threads only one was in scopes for 42.25% of the wall time, 7.200ms, mostly in "
-                 "rebuild, 7.200ms");
+    assert_named(
+        serial_phase(), "serial phase", "threads",
+        "Of 4 threads only one was in scopes for 42.25% of the wall time, 7.200ms, mostly in "
+        "rebuild, 7.200ms");
 }
 
 TEST(waiting_is_no_parallel_work)
 {
-    assert_named(build_pool((const uint64_t[3]){400 * US, 390 * US, 400 * US}, 300 * US),
-                 "serial phase", "threads",
-                 "Of 4 threads only one was in scopes for 42.86% of the wall time, 7.200ms, mostly in "
-                 "output, 7.200ms");
+    assert_named(
+        build_pool((const uint64_t[3]){400 * US, 390 * US, 400 * US}, 300 * US), "serial phase",
+        "threads",
+        "Of 4 threads only one was in scopes for 42.86% of the wall time, 7.200ms, mostly in "
+        "output, 7.200ms");
     assert_named(build_pool((const uint64_t[3]){100 * US, 900 * US, 900 * US}, 50 * US),
                  "uneven threads", "scopes",
                  "worker 2 spent 21.600ms in tile, 1.4 times the mean of 3 threads");
