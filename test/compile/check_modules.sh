@@ -7,10 +7,10 @@ cd "$TAKT_ROOT" || exit 1
 . test/compile/lib_compilers.sh
 root=$PWD
 
-# g++ 13 links no static of a module's inline function. clang 17 takes inline functions of a header in
+# g++ 12 links no static of an exported inline function. clang 17 takes inline functions of a header in
 # two modules for different ones, since __COUNTER__ differs.
 needs() { # COMPILER: the oldest version
-    [[ $1 == g++* ]] && echo 14 || echo 19
+    [[ $1 == g++* ]] && echo 13 || echo 18
 }
 
 cd "$scratch" || exit 1
@@ -30,12 +30,10 @@ template <typename T> T shared_of(T n)
     return n;
 }
 END
-echo 'inline void before() { TAKT_SCOPE("before"); TAKT_MARK("before"); }' >before.h # numbers of b differ
 for name in a b; do
     cat >$name.cppm <<END
 module;
 #include "shared.h"
-$([ $name = a ] || echo '#include "before.h"')
 export module $name;
 export inline int ${name}_exported(int n)
 {
@@ -118,9 +116,9 @@ for cxx in $(for c in $(compilers); do cxx_of "$c"; done); do
     version=$(printf '#ifdef __clang__\n__clang_major__\n#else\n__GNUC__\n#endif\n' | "$cxx" -E -P -x c++ - | tail -n 1)
     [ "$version" -ge "$(needs "$cxx")" ] ||
         { leave_out "$cxx" "needs version $(needs "$cxx") for modules" && continue; }
-    # g++ 14 does not link statics, of anyone, in an instance that an exported inline function makes.
+    # g++ 14 links no static, of anyone, in an instance that an exported inline function makes.
     instances=-DINSTANCES expected=expected_instances
-    [ "$version" != 14 ] || instances='' expected=expected
+    [ "$version" -ge 15 ] || instances='' expected=expected
     for level in -O0 -O2; do
         rm -rf ./*.o ./*.pcm gcm.cache out
         # shellcheck disable=SC2086
@@ -135,5 +133,5 @@ for cxx in $(for c in $(compilers); do cxx_of "$c"; done); do
         count=$((count + 1))
     done
 done
-[ "$count$failures" != 00 ] || { echo "needs g++ 14 or clang++ 19" && exit 77; }
+[ "$count$failures" != 00 ] || { echo "needs g++ 13 or clang++ 18" && exit 77; }
 finish "$count programs with modules"

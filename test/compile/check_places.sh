@@ -53,8 +53,8 @@ for cxx in "${alone[@]}"; do
         try "$cxx $level (seed $seed)" "$scratch/commands" "$cxx" $level
     done
 done
-# What g++ and clang++ see in different ways: the line of a call over several lines, and which of
-# several on one line are there.
+# What g++ and clang++ see in different ways: the line of a call over several lines, which of several
+# on one line are there, and the static of each instance of a template.
 cat >"$scratch/odd.h" <<'END'
 #include <takt/takt.h>
 #define ALWAYS __attribute__((always_inline)) inline
@@ -65,11 +65,15 @@ ALWAYS void lines() {
 }
 #define BODY(x) if constexpr (x) { TAKT_SCOPE("gamma"); } { TAKT_SCOPE("delta"); } { TAKT_SCOPE("epsilon"); }
 template <bool X> ALWAYS void parts() { BODY(X) }
+struct zeta { static constexpr const char *name() { return "zeta"; } };
+struct eta { static constexpr const char *name() { return "eta"; } };
+template <typename Kind> void named() { TAKT_SCOPE(Kind::name()); }
+inline void all() { lines(); parts<false>(); parts<true>(); named<zeta>(); named<eta>(); }
 END
-printf '%s\n' '#include "odd.h"' 'void other() { lines(); parts<false>(); parts<true>(); }' >"$scratch/other.cpp"
-printf '%s\n' '#include "odd.h"' 'void other();' 'int main() { takt_profiler_start(nullptr); other(); lines();' \
-    'parts<false>(); parts<true>(); return takt_profiler_stop(nullptr); }' >"$scratch/main.cpp"
-printf '%s\n' alpha:2 beta:2 delta:4 epsilon:4 gamma:2 >"$scratch/right"
+printf '%s\n' '#include "odd.h"' 'void other() { all(); }' >"$scratch/other.cpp"
+printf '%s\n' '#include "odd.h"' 'void other();' 'int main() { takt_profiler_start(nullptr); other(); all();' \
+    'return takt_profiler_stop(nullptr); }' >"$scratch/main.cpp"
+printf '%s\n' alpha:2 beta:2 delta:4 epsilon:4 eta:2 gamma:2 zeta:2 >"$scratch/right"
 for one in "${found[@]}"; do
     for file in other main; do
         # shellcheck disable=SC2086

@@ -105,20 +105,24 @@ TAKT_INLINES_END
  * between files by their names. So the name follows from the place alone, a macro and its line;
  * each is in a block of its own, since compilers number those of the same name by their order,
  * which differs between files that leave some out. Compilers also differ in the line of a call over
- * several lines, and in the order: so nvcc's have names of their own. Those of clang++, which
- * exports such statics whatever their type is, are a file's own, and numbered, since it takes two
- * of one name in a function for one. */
-#if defined(__clang__) && defined(__cplusplus)
-#define TAKT_SITE_AT  __COUNTER__
-#define TAKT_SITE_OWN __attribute__((__internal_linkage__))
-#else
-#define TAKT_SITE_AT __LINE__
-#define TAKT_SITE_OWN
-#endif
+ * several lines, and in the order: so nvcc's have names of their own. */
 #define TAKT_SITE(place, instead, kind, level, category, name, device, filter)                     \
-    TAKT_SITE_NAMED(TAKT_JOIN(place, TAKT_JOIN(TAKT_SITE_BY, TAKT_SITE_AT)), instead, kind, level, \
+    TAKT_SITE_NAMED(TAKT_JOIN(place, TAKT_JOIN(TAKT_SITE_BY, __LINE__)), instead, kind, level,     \
                     category, name, /* for names made at run time use takt_begin() and the like */ \
                     device, filter)
+/* clang++ exports such statics whatever their type is, so there they are a file's own. But their
+ * names lack the function: up to clang 22, code for `&variable` finds the file's first static of
+ * the name, which may be that of another instance of a template, or of another module. A constant
+ * has the right address. */
+#if defined(__clang__) && defined(__cplusplus)
+#define TAKT_SITE_OWN __attribute__((__internal_linkage__))
+#define TAKT_SITE_ADDRESS(variable)                                                                \
+    constexpr takt_site *takt_here = &variable;                                                    \
+    takt_here
+#else
+#define TAKT_SITE_OWN
+#define TAKT_SITE_ADDRESS(variable) &variable
+#endif
 #if defined(__NVCC__) || defined(__EDG__)
 /* In templates, nvcc takes the name of a function for no constant, and refuses the static. So there
  * the names are stored at each hit, into a static that no other compiler's files have; TAKT_OPENED
@@ -140,7 +144,7 @@ TAKT_INLINES_END
         TAKT_REQUIRE_REST(category, level, device, filter)                                         \
         TAKT_SITE_OWN TAKT_CONSTINIT static takt_site variable =                                   \
             TAKT_SITE_AS(kind, level, category, name, TAKT_FUNCTION_NAME, device, filter);         \
-        &variable;                                                                                 \
+        TAKT_SITE_ADDRESS(variable);                                                               \
     }))
 #endif
 #define TAKT_SITE_AS(kind, level, category, name, function, device, filter)                        \
