@@ -61,7 +61,7 @@ TAKT_DEVICE_INLINE takt_device_view takt_device_for_block(takt_device_view view,
 
 /* sizeof type-checks the arguments without evaluating them. */
 #define TAKT_DEVICE_SCOPE(timers, phase)                                                           \
-    ((void)sizeof((timers).number + static_cast<uint32_t>(phase)))
+    ((void)sizeof((timers).number + TAKT_TO(uint32_t, phase)))
 #define TAKT_DEVICE_PHASE(timers, phase) TAKT_DEVICE_SCOPE(timers, phase)
 #define TAKT_DEVICE_PHASE_END(timers)    TAKT_DEVICE_SCOPE(timers, 0)
 #define TAKT_DEVICE_ITERATION(timers, i) TAKT_DEVICE_SCOPE(timers, i)
@@ -72,12 +72,12 @@ TAKT_DEVICE_INLINE takt_device_view takt_device_for_block(takt_device_view view,
 #define TAKT_DEVICE_SCOPE(timers, phase)                                                           \
     TAKT_QUIET_BEGIN                                                                               \
     const takt_device_scope TAKT_JOIN(takt_device_scope_,                                          \
-                                      __COUNTER__)((timers), static_cast<uint32_t>(phase))         \
+                                      __COUNTER__)((timers), TAKT_TO(uint32_t, phase))             \
     TAKT_QUIET_END
 
 /* Ends the last phase, if one is open in this scope, and begins this one at the same moment. */
 #define TAKT_DEVICE_PHASE(timers, phase)                                                           \
-    takt_device_phase((timers), static_cast<uint32_t>(phase))
+    takt_device_phase((timers), TAKT_TO(uint32_t, phase))
 
 /* Ends the last phase. */
 #define TAKT_DEVICE_PHASE_END(timers) takt_device_phase_end((timers))
@@ -85,7 +85,7 @@ TAKT_DEVICE_INLINE takt_device_view takt_device_for_block(takt_device_view view,
 /* Sets the iteration of scopes and phases that begin from now on; 65535 stands for all larger
  * ones. */
 #define TAKT_DEVICE_ITERATION(timers, i)                                                           \
-    takt_device_iteration((timers), static_cast<uint32_t>(i))
+    takt_device_iteration((timers), TAKT_TO(uint32_t, i))
 
 #include <takt/detail/device.h>
 

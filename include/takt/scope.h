@@ -46,7 +46,7 @@ extern "C" {
 /* TAKT_MARK records a moment without duration. TAKT_COUNTER records the value that a quantity has
  * from now on; the value is converted to double. */
 #define TAKT_MARK(name)         TAKT_DO_MARK(name)
-#define TAKT_COUNTER(name, ...) TAKT_DO_COUNTER(name, takt_to_double(__VA_ARGS__))
+#define TAKT_COUNTER(name, ...) TAKT_DO_COUNTER(name, TAKT_TO(double, __VA_ARGS__))
 
 /* Attaches a key and a value to the innermost open scope of this thread. The value is an integer of
  * up to 64 bits, an enum, a bool, a floating-point number (stored as double) or a char *

@@ -25,6 +25,7 @@ TEST_BOTH int use_phases(takt_device_view &timers, int count)
     }
     {
         TAKT_DEVICE_SCOPE(timers, 1 + 1);
+        TAKT_DEVICE_PHASE(timers, timers.number);
     }
     for (int i = 0; i < count; i++) {
         TAKT_DEVICE_ITERATION(timers, i);

@@ -13,6 +13,7 @@ void use_scopes(int cells, const char *name)
     TAKT_SCOPE("outer");
     TAKT_SCOPE_IN("io", TAKT_LEVEL_FINE, "read");
     TAKT_SCOPE_COLOR(0xff8800, "in orange");
+    TAKT_SCOPE_COLOR(0xFF8800u, "in the same");
     TAKT_SCOPE_COLOR(0, TAKT_FUNCTION_NAME);
     TAKT_ACTIVITY("cpu", TAKT_TIMING_KERNEL, "density");
     for (int i = 0; i < cells; i++) {

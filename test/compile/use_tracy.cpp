@@ -24,6 +24,7 @@ class World
     {
         ZoneScoped;
         ZoneValue(bodies);
+        ZoneValue(static_cast<std::uint64_t>(bodies));
         std::lock_guard<LockableBase(std::mutex)> guard(lock_);
         LockMark(lock_);
         return bodies + 1;

@@ -64,7 +64,7 @@ typedef takt_open TracyCZoneCtx;
                  TAKT_INSTEAD_ARG, key, TAKT_COMMA(text) TAKT_COMMA(size))
 #define TAKT_TRACY_VALUE(value)                                                                    \
     TAKT_SITE_DO(takt_arg_uint_v1, TAKT_NORMAL_BIT, takt_value_at_, TAKT_SITE_ARG,                 \
-                 TAKT_INSTEAD_ARG, "value", TAKT_COMMA TAKT_CAST(uint64_t, value))
+                 TAKT_INSTEAD_ARG, "value", TAKT_COMMA TAKT_TO(uint64_t, value))
 
 #define TAKT_TRACY_OPENED(color, name, active)                                                     \
     ((active) ? TAKT_OPENED(TAKT_SITE(takt_zone_at_, TAKT_INSTEAD_SCOPE, TAKT_SITE_SCOPE,          \
@@ -126,9 +126,9 @@ typedef takt_open TracyCZoneCtx;
 #define TracyCFrameMarkEnd(name)               TAKT_TRACY_DO(takt_tracy_frame_end_v1(name));
 #define TracyCFrameImage(image, width, height, offset, flip) ((void)(image));
 
-#define TracyCPlot(name, value)                TAKT_TRACY_DO(takt_counter(name, takt_to_double(value)))
-#define TracyCPlotF(name, value)               TAKT_TRACY_DO(takt_counter(name, takt_to_double(value)))
-#define TracyCPlotI(name, value)               TAKT_TRACY_DO(takt_counter(name, takt_to_double(value)))
+#define TracyCPlot(name, value)                TAKT_TRACY_DO(takt_counter(name, TAKT_TO(double, value)))
+#define TracyCPlotF(name, value)               TAKT_TRACY_DO(takt_counter(name, TAKT_TO(double, value)))
+#define TracyCPlotI(name, value)               TAKT_TRACY_DO(takt_counter(name, TAKT_TO(double, value)))
 #define TracyCPlotConfig(name, type, step, fill, color) ((void)(name))
 #define TracyCAppInfo(text, size)                      ((void)(text))
 
@@ -329,7 +329,7 @@ TAKT_HOST_INLINE bool IsProfilerStarted() { return true; }
 #define FrameMarkEnd(name)             TAKT_TRACY_DO(takt_tracy_frame_end_v1(name))
 #define FrameImage(image, width, height, offset, flip) ((void)(image))
 
-#define TracyPlot(name, value)         TAKT_TRACY_DO(takt_counter(name, takt_to_double(value)))
+#define TracyPlot(name, value)         TAKT_TRACY_DO(takt_counter(name, TAKT_TO(double, value)))
 #define TracyPlotConfig(name, type, step, fill, color) ((void)(name))
 #define TracyAppInfo(text, size)       ((void)(text))
 #define TracyMessage(text, size)       TAKT_TRACY_DO(takt_tracy_mark_v1(text, size))

@@ -98,26 +98,28 @@ TAKT_INLINE void takt_arg_as<TAKT_VALUE_ENUM>::record(takt_site *site, T value)
     takt_arg(site, static_cast<__underlying_type(T)>(value));
 }
 
-/* Numbers by value: a reference would need a definition of `static const int n = 5`. */
+/* A cast that g++ never calls useless. Numbers by value: a reference would need a definition of
+ * `static const int n = 5`. */
 template <typename T> struct takt_class {
     static const bool is = __is_class(T);
 };
-template <bool IsClass> struct takt_number {
-    typedef double value;
+template <typename Type, bool IsClass> struct takt_number {
+    typedef Type value;
 };
-template <> struct takt_number<true> {
-    typedef double object;
+template <typename Type> struct takt_number<Type, true> {
+    typedef Type object;
 };
-template <typename T>
-TAKT_INLINE typename takt_number<takt_class<T>::is>::value takt_to_double(T value)
+template <typename Type, typename T>
+TAKT_INLINE constexpr typename takt_number<Type, takt_class<T>::is>::value takt_to(T value)
 {
-    return static_cast<double>(value);
+    return static_cast<Type>(value);
 }
-template <typename T>
-TAKT_INLINE typename takt_number<takt_class<T>::is>::object takt_to_double(const T &object)
+template <typename Type, typename T>
+TAKT_INLINE constexpr typename takt_number<Type, takt_class<T>::is>::object takt_to(const T &object)
 {
-    return static_cast<double>(object);
+    return static_cast<Type>(object);
 }
+#define TAKT_TO(type, ...) takt_to<type>(__VA_ARGS__)
 
 #define TAKT_DO_ARG(key, ...)                                                                      \
     TAKT_SITE_DO(takt_arg, TAKT_NORMAL_BIT, takt_arg_at_, TAKT_SITE_ARG, TAKT_INSTEAD_ARG, key,    \
@@ -125,7 +127,7 @@ TAKT_INLINE typename takt_number<takt_class<T>::is>::object takt_to_double(const
 
 #else
 
-#define takt_to_double(value) TAKT_CAST(double, value)
+#define TAKT_TO(type, ...) ((type)(__VA_ARGS__))
 
 #if __STDC_VERSION__ >= 201112L
 TAKT_INLINE void takt_arg_float(takt_site *site, float value)

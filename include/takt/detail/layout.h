@@ -54,7 +54,7 @@ typedef struct TAKT_HIDDEN_TYPE takt_site {
 } takt_site;
 
 /* The color of a site as opaque 0xAARRGGBB; 0: no color. */
-#define TAKT_COLOR(rgb) ((rgb) != 0 ? TAKT_CAST(uint32_t, rgb) | 0xFF000000u : 0u)
+#define TAKT_COLOR(rgb) ((rgb) != 0 ? (rgb) | 0xFF000000u : 0u)
 
 /* One span, written when it ends. An id of 0xFFFF00 or more marks another kind of event, see
  * src/record/slot.h. */

@@ -159,7 +159,7 @@ struct takt_no_guard {
                  TAKT_INSTEAD_COUNTER, name, TAKT_COMMA value)
 #define TAKT_DO_WORK(flops, bytes)                                                                 \
     TAKT_DO_IF(TAKT_WHEN(TAKT_NORMAL_BIT | TAKT_WORK_BIT),                                         \
-               takt_work(takt_to_double(flops), takt_to_double(bytes)))
+               takt_work(TAKT_TO(double, flops), TAKT_TO(double, bytes)))
 
 /* ---- Frames ---------------------------------------------------------------------------------- */
 
