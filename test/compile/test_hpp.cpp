@@ -12,6 +12,7 @@ extern "C" {
 
 #include <cmocka.h>
 }
+#undef stop // a macro of cmocka 2
 
 namespace
 {

@@ -29,6 +29,7 @@ extern "C" {
 
 #include <cmocka.h>
 }
+#undef stop // a macro of cmocka 2
 
 #define TEST(name) static void name(void **)
 
