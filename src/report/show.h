@@ -89,6 +89,10 @@ void tkt_note_other_paths(tkt_document *document);
 /* Adds a note if only the first `most` of so many names have percentiles (show_kernels.c). */
 void tkt_note_more_medians(tkt_document *document, size_t names, size_t most);
 
+/* Sets the headline (show_headline.c). `advice` is that of tkt_advice_of(). */
+void tkt_show_headline(tkt_document *document, const tkt_advice_basis *basis,
+                       const tkt_advice *advice, size_t count);
+
 /* Adds a note if scopes are missing so that threads cannot be compared (show_threads.c). */
 void tkt_note_mixed_times(tkt_document *document);
 
