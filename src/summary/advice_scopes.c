@@ -128,25 +128,39 @@ static uint64_t hash_without_digits(const char *name)
     return has_digits ? hash | 1 : 0;
 }
 
+typedef struct numbering {
+    tkt_map groups; /* hash -> group + 1 */
+    TKT_ARRAY(numbered);
+} numbering;
+
+/* The group of the name, created if it is new. NULL: it has no digits, or without memory. */
+static numbered *group_of(numbering *all, const char *name)
+{
+    uint64_t hash = hash_without_digits(name);
+    uint64_t *place = hash ? tkt_map_put(&all->groups, hash) : NULL;
+    if (!place)
+        return NULL;
+    if (*place == 0) {
+        numbered *added = TKT_ARRAY_ADD(all);
+        if (!added)
+            return NULL;
+        *added = (numbered){0};
+        *place = all->count;
+    }
+    return &all->items[*place - 1];
+}
+
 bool tkt_advise_numbered(tkt_advising *a, tkt_advice *out)
 {
-    tkt_map groups = {0}; /* hash -> group + 1 */
-    TKT_ARRAY_OF(numbered) all = {0};
+    numbering all = {0};
     const numbered *found = NULL;
     const tkt_scopes *scopes = a->known->scopes;
     for (size_t i = 0; i < scopes->count; i++) {
         const tkt_scope_total *scope = &scopes->items[i];
-        uint64_t hash = hash_without_digits(scope->name);
-        uint64_t *place = hash ? tkt_map_put(&groups, hash) : NULL;
-        if (place && *place == 0 && TKT_ARRAY_ADD(&all)) {
-            *place = all.count;
-            all.items[all.count - 1] = (numbered){0};
-        }
-        if (!place || *place == 0)
-            continue;
-        numbered *group = &all.items[*place - 1];
-        *group = (numbered){group->names + 1, group->calls + scope->calls,
-                            group->total_ns + scope->total_ns, scope->name};
+        numbered *group = group_of(&all, scope->name);
+        if (group)
+            *group = (numbered){group->names + 1, group->calls + scope->calls,
+                                group->total_ns + scope->total_ns, scope->name};
     }
     for (size_t i = 0; i < all.count; i++)
         if (all.items[i].names >= LEAST_NUMBERED &&
@@ -160,6 +174,6 @@ bool tkt_advise_numbered(tkt_advising *a, tkt_advice *out)
                             .at_stake_ns = found->total_ns};
     bool is_found = found != NULL;
     TKT_ARRAY_FREE(&all);
-    tkt_map_fini(&groups);
+    tkt_map_fini(&all.groups);
     return is_found;
 }
