@@ -89,8 +89,8 @@ static const tkt_device_use *idlest_of(const tkt_advising *a, uint64_t *idle_ns)
     const tkt_device_use *idlest = NULL;
     for (size_t i = 0; i < uses->count; i++) {
         uint64_t ns = unexplained_ns(a, i);
-        if (!tkt_device_use_is_known(a->trace, uses, &uses->items[i]))
-            continue;
+        if (uses->items[i].known_ns == 0)
+            continue; /* of the others the idle time is known to be at least this */
         if (!idlest || ns > *idle_ns) {
             idlest = &uses->items[i];
             *idle_ns = ns;
