@@ -4,7 +4,7 @@
 #include "cli/cli.h"
 #include "cli/info_lists.h"
 #include "report/show.h"
-#include "trace/cost.h"
+#include "trace/model.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -198,8 +198,7 @@ static void print_clock(const takt_trace *trace)
         putchar('\n');
     }
     print_key("cost");
-    bool is_known = !isnan(tkt_trace_cost(trace).most_ns);
-    printf("%s%s\n", tkt_cost_text(cost, trace), is_known ? tkt_over_threads(trace) : "");
+    printf("%s%s\n", tkt_cost_text(cost, trace), tkt_over_threads(trace));
 }
 
 static void print_open_scopes(const takt_facts *facts)

@@ -205,9 +205,9 @@ static void set_headline(tkt_document *document, const cli_ranks *ranks)
     }
     if (count == 0)
         return;
-    tkt_value_text(most, TKT_CELL_TIME, (tkt_cell){.u = slowest->run.mean_ns});
-    tkt_value_text(least, TKT_CELL_TIME, (tkt_cell){.u = least_ns});
-    tkt_value_text(next, TKT_CELL_TIME, (tkt_cell){.u = next_ns});
+    tkt_value_time(most, slowest->run.mean_ns);
+    tkt_value_time(least, least_ns);
+    tkt_value_time(next, next_ns);
     snprintf(others, sizeof others, count == 1 ? "other has" : "%zu others have", count);
     bool is_range = strcmp(least, next) != 0;
     tkt_document_set_headline(document,

@@ -224,7 +224,8 @@ void tkt_fold_task_within(tkt_fold *fold, const tkt_timed_task *task, uint64_t f
     uint64_t end_ns = task->end_ns > until_ns ? until_ns : task->end_ns;
     if (end_ns < begin_ns) /* outside */
         return;
-    bool is_begun_before = task->begin_ns<from_ns, is_unfinished = task->end_ns> until_ns;
+    bool is_begun_before = task->begin_ns < from_ns;
+    bool is_unfinished = task->end_ns > until_ns;
     fold->begun_before += is_begun_before;
     fold->unfinished += is_unfinished;
     tkt_fold_task(fold, task->name, task->track, end_ns - begin_ns,

@@ -107,7 +107,8 @@ bool tkt_is_recovered(const takt_trace *trace)
 
 const char *tkt_over_threads(const takt_trace *trace)
 {
-    return tkt_has_threads(trace) ? ", summed over threads" : "";
+    bool is_known = !isnan(tkt_trace_cost(trace).most_ns);
+    return is_known && tkt_has_threads(trace) ? ", summed over threads" : "";
 }
 
 const char *tkt_cost_text(char out[TKT_COST_SIZE], const takt_trace *trace)
@@ -119,7 +120,7 @@ const char *tkt_cost_text(char out[TKT_COST_SIZE], const takt_trace *trace)
         snprintf(out, TKT_COST_SIZE, "unknown");
         return out;
     }
-    tkt_value_text(time, TKT_CELL_TIME, (tkt_cell){.u = (uint64_t)(most_ns + 0.5)});
+    tkt_value_time(time, (uint64_t)(most_ns + 0.5));
     tkt_value_text(share, TKT_CELL_SHARE, (tkt_cell){.d = wall_ns > 0 ? most_ns / wall_ns : 0});
     snprintf(out, TKT_COST_SIZE, "up to %s (%s of wall time)", time, share);
     return out;
@@ -132,7 +133,7 @@ static void add_cost(line *l, const takt_trace *trace)
     const char *over = tkt_over_threads(trace);
     snprintf(part, sizeof part, "Takt's cost %s", tkt_cost_text(text, trace));
     add_part(l, tkt_is_imported(&trace->facts) ? "cost of the recording unknown" : part);
-    if (*over && !isnan(tkt_trace_cost(trace).most_ns))
+    if (*over)
         add_part(l, over + 2);
     if (strncmp(tkt_trace_text(trace, trace->backend), "CUPTI", 5) == 0)
         add_part(l, "CUPTI's not counted");
@@ -148,7 +149,7 @@ static void put_until(char *out, size_t size, const takt_facts *facts)
     uint64_t real_ns = until_ns + (uint64_t)facts->realtime_offset_ns;
     time_t seconds = (time_t)((int64_t)real_ns / 1000000000);
     struct tm parts;
-    tkt_value_text(time, TKT_CELL_TIME, (tkt_cell){.u = length_ns});
+    tkt_value_time(time, length_ns);
     size_t used = (size_t)snprintf(out, size, "%s", time);
     if (facts->realtime_offset_ns && gmtime_r(&seconds, &parts))
         strftime(out + used, size - used, ", until %Y-%m-%d %H:%M:%S UTC", &parts);

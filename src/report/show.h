@@ -43,8 +43,8 @@ void tkt_put_provenance(tkt_writer *writer, const takt_trace *trace, size_t widt
 /* The same as a JSON object. */
 void tkt_put_provenance_json(tkt_writer *writer, const takt_trace *trace);
 
-/* Follows Takt's own cost, which is a sum: ", summed over threads", or "" if one thread recorded.
- */
+/* Follows Takt's own cost, which is a sum: ", summed over threads", or "" if one thread recorded or the
+ * cost is unknown. */
 const char *tkt_over_threads(const takt_trace *trace);
 
 /* ======== Reports ======== */

@@ -69,11 +69,6 @@ typedef struct wording {
     char cost[TKT_COST_SIZE];
 } wording;
 
-static void word_time(char *out, uint64_t ns)
-{
-    tkt_value_text(out, TKT_CELL_TIME, (tkt_cell){.u = ns});
-}
-
 static void word_figures(const tkt_advice *advice, wording *w)
 {
     w->advice = advice;
@@ -82,11 +77,11 @@ static void word_figures(const tkt_advice *advice, wording *w)
     w->step = advice->step;
     tkt_text_name(w->name, advice->name ? advice->name : "");
     tkt_text_name(w->device, advice->device ? advice->device : "");
-    word_time(w->time, advice->time_ns);
-    word_time(w->other, advice->other);
-    word_time(w->grew, advice->grew_ns);
-    word_time(w->idle, advice->idle_ns);
-    word_time(w->lasted, advice->end_ns - advice->begin_ns);
+    tkt_value_time(w->time, advice->time_ns);
+    tkt_value_time(w->other, advice->other);
+    tkt_value_time(w->grew, advice->grew_ns);
+    tkt_value_time(w->idle, advice->idle_ns);
+    tkt_value_time(w->lasted, advice->end_ns - advice->begin_ns);
     tkt_value_text(w->share, TKT_CELL_SHARE, (tkt_cell){.d = advice->share});
     tkt_value_text(w->occupancy, TKT_CELL_SHARE, (tkt_cell){.d = advice->occupancy});
     tkt_value_text(w->bytes, TKT_CELL_BYTES, (tkt_cell){.u = advice->count});

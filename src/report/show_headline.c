@@ -11,11 +11,6 @@
 #define GROUP_SHARE 0.5  /* if together they take this */
 #define STEP_SHARE  0.5
 
-static void put_time(char out[TKT_VALUE_SIZE], uint64_t ns)
-{
-    tkt_value_text(out, TKT_CELL_TIME, (tkt_cell){.u = ns});
-}
-
 /* "The bottleneck is cuda:0, busy for 95.00% of the wall time: kernel pairs takes 60.00%." That is
  * a share of the time of all work of the device. */
 static void head_device(tkt_document *document, const tkt_device_use *use)
@@ -84,7 +79,7 @@ static void head_host(tkt_document *document, const tkt_advice_basis *basis,
     unsigned long long calls = scope->calls;
     tkt_text_name(name, scope->name);
     tkt_value_text(share, TKT_CELL_SHARE, (tkt_cell){.d = part});
-    put_time(time, tkt_working_ns(scope));
+    tkt_value_time(time, tkt_working_ns(scope));
     tkt_value_text(busy, TKT_CELL_SHARE,
                    (tkt_cell){.d = is_known ? tkt_share(use->busy_ns, use->known_ns) : 0});
     if (use && !is_known)
@@ -135,8 +130,8 @@ static const tkt_advice *gravest_of(const tkt_advice *advice, size_t count)
 static void head_step(tkt_document *document, const tkt_advice *step)
 {
     char lasted[TKT_VALUE_SIZE], wall[TKT_VALUE_SIZE];
-    put_time(lasted, step->end_ns - step->begin_ns);
-    put_time(wall, tkt_wall_ns(&document->trace->facts));
+    tkt_value_time(lasted, step->end_ns - step->begin_ns);
+    tkt_value_time(wall, tkt_wall_ns(&document->trace->facts));
     tkt_document_set_headline(document, "The bottleneck is step %llu: %s of %s.",
                               (unsigned long long)step->step, lasted, wall);
 }

@@ -124,7 +124,7 @@ static void write_slowest(char out[SLOWEST_SIZE], const takt_trace *trace, uint6
 {
     char time[TKT_VALUE_SIZE];
     const tkt_run_steps *run = trace->run;
-    tkt_value_text(time, TKT_CELL_TIME, (tkt_cell){.u = max_ns});
+    tkt_value_time(time, max_ns);
     if (!run || run->slowest_count == 0)
         snprintf(out, SLOWEST_SIZE, "slowest %s", time);
     else
@@ -139,8 +139,8 @@ const char *tkt_run_line(char out[TKT_RUN_LINE], const takt_trace *trace)
 {
     char total[TKT_VALUE_SIZE], median[TKT_VALUE_SIZE], slowest[SLOWEST_SIZE];
     tkt_step_figures all = tkt_steps_all(trace);
-    tkt_value_text(total, TKT_CELL_TIME, (tkt_cell){.u = trace->all_steps.stats.total_ns});
-    tkt_value_text(median, TKT_CELL_TIME, (tkt_cell){.u = all.median_ns});
+    tkt_value_time(total, trace->all_steps.stats.total_ns);
+    tkt_value_time(median, all.median_ns);
     write_slowest(slowest, trace, all.max_ns);
     out[0] = '\0';
     if (all.count == 1)

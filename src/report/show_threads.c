@@ -170,7 +170,7 @@ static void put_last_begin(char *out, size_t size, const takt_trace *trace)
     *out = '\0';
     if (!tkt_trace_is_of_flight(trace) || last.first_ns == 0)
         return;
-    tkt_value_text(time, TKT_CELL_TIME, (tkt_cell){.u = last.first_ns - trace->facts.begin_ns});
+    tkt_value_time(time, last.first_ns - trace->facts.begin_ns);
     snprintf(out, size, ": those of %.80s begin at %s, see takt report --threads",
              tkt_thread_label(label, trace, &last), time);
 }

@@ -61,6 +61,11 @@ typedef union tkt_cell {
 /* Formats a value for people, with unit and NUL. Returns the length. Not for texts. */
 size_t tkt_value_text(char *out, tkt_cell_type type, tkt_cell cell);
 
+static inline size_t tkt_value_time(char *out, uint64_t ns)
+{
+    return tkt_value_text(out, TKT_CELL_TIME, (tkt_cell){.u = ns});
+}
+
 /* Formats a value for machines: integers in ns or bytes, doubles that read back equal. Empty if the
  * value is missing, and for a fact without a raw value. Not for texts. */
 size_t tkt_value_raw(char *out, tkt_cell_type type, tkt_cell cell);

@@ -62,9 +62,11 @@ static bool uncovered(tkt_advising *a, tkt_advice *out)
     return true;
 }
 
-static bool is_costly(const tkt_advising *a)
+/* What recording took; 0 if that is unknown or little. */
+static uint64_t costly_ns(const tkt_advising *a)
 {
-    return a->wall_ns > 0 && tkt_trace_cost(a->trace).estimate_ns > COST_SHARE * a->wall_ns;
+    double cost_ns = tkt_trace_cost(a->trace).estimate_ns;
+    return a->wall_ns > 0 && cost_ns > COST_SHARE * a->wall_ns ? (uint64_t)cost_ns : 0;
 }
 
 /* Scopes that are too small, or too many of them: the first is the usual reason for the second. */
@@ -78,8 +80,7 @@ static bool small_scopes(tkt_advising *a, tkt_advice *out)
         if (is_small && scope->site != TKT_SITE_OTHER && (!found || scope->calls > found->calls))
             found = scope;
     }
-    const tkt_cost cost = tkt_trace_cost(a->trace);
-    uint64_t cost_ns = is_costly(a) ? (uint64_t)cost.estimate_ns : 0;
+    uint64_t cost_ns = costly_ns(a);
     if (found)
         *out = (tkt_advice){.kind = TKT_ADVICE_SMALL,
                             .name = found->name,

@@ -13,21 +13,27 @@
 #define LEAST_STEPS 3
 #define SOON_NS     20000 /* a scope that ends so soon after a step had the call of it inside */
 
+/* The first step from `step` on that ends after this time, or their number. */
+static size_t step_from(const takt_trace *trace, size_t step, uint64_t time_ns)
+{
+    while (step < trace->steps.count && trace->steps.items[step].end_ns <= time_ns)
+        step++;
+    return step;
+}
+
 /* ======== Ends that are missing ======== */
 
 /* How many steps have a call of the site that was not ended. One that was open for the whole
  * recording, or a recursion at its end, is of one step. */
 static uint32_t open_steps(const takt_trace *trace, const tkt_track *track, uint32_t site)
 {
-    const tkt_step *steps = trace->steps.items;
     size_t step = 0, last = SIZE_MAX;
     uint32_t count = 0;
     for (size_t i = 0; i < track->spans.count; i++) {
         const tkt_span *span = &track->spans.items[i];
         if (!(tkt_span_flags(span) & TAKT_SPAN_UNFINISHED) || tkt_span_site(span) != site)
             continue;
-        while (step < trace->steps.count && steps[step].end_ns <= span->begin_ns)
-            step++;
+        step = step_from(trace, step, span->begin_ns);
         count += step != last;
         last = step;
     }
@@ -73,8 +79,7 @@ static void count_around_steps(const takt_trace *trace, const tkt_track *track, 
     size_t step = 0;
     for (size_t i = 0; i < track->spans.count && i < LOOKED_AT; i++) {
         const tkt_span *span = &track->spans.items[i];
-        while (step < trace->steps.count && steps[step].end_ns <= span->begin_ns)
-            step++;
+        step = step_from(trace, step, span->begin_ns);
         if (step < trace->steps.count && steps[step].end_ns < span->end_ns &&
             span->end_ns - steps[step].end_ns < SOON_NS)
             by_site[tkt_span_site(span)]++;
@@ -117,13 +122,13 @@ typedef struct numbered {
 /* Of the name without its digits; 0: it has none. */
 static uint64_t hash_without_digits(const char *name)
 {
-    uint64_t hash = UINT64_C(0xcbf29ce484222325); /* FNV-1a */
+    uint64_t hash = 0;
     bool has_digits = false;
     for (; *name; name++) {
         bool is_digit = isdigit((unsigned char)*name) != 0;
         has_digits |= is_digit;
         if (!is_digit)
-            hash = (hash ^ (unsigned char)*name) * UINT64_C(0x100000001b3);
+            hash = tkt_hash_u64(hash ^ (unsigned char)*name);
     }
     return has_digits ? hash | 1 : 0;
 }

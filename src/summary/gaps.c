@@ -272,7 +272,8 @@ static uint32_t find_stream(sweep *s, device *d, const tkt_activity *activity)
     const row *of_device = &s->rows.items[d->row]; /* busy for earlier launches on some stream */
     row *r = &s->rows.items[number];
     r->is_watched = of_device->is_watched;
-    r->until_ns = clip(s, earlier_until_ns(s, d->label));
+    if (r->is_watched)
+        r->until_ns = of_device->idle.first_ns;
     r->unknown_ns = r->until_ns - s->begin_ns;
     r->wait = tkt_wait_first(&s->waits, activity->context, activity->stream);
     s->rows.items[d->last_row].next = number;

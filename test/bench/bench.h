@@ -132,6 +132,10 @@ void bench_buffers(void);
 void bench_events(void);
 void bench_cost(void);
 void bench_cost_places(void); /* in group "cost", too */
+
+/* What recording `run` takes beyond `without`, which is not recorded, as a multiple of
+ * takt_facts.cost_ns; the middle one of some rounds. NaN without memory. */
+double bench_cost_in_estimates(void (*run)(void), void (*without)(void));
 void bench_threads(void);
 void bench_users(void);
 void bench_cold(void);

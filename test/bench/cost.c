@@ -120,31 +120,30 @@ static double seconds_of(void (*run)(void))
     return bench_cpu_seconds() - begin;
 }
 
-/* How far off the estimate is, as a share of the truth; the middle one of the rounds. NaN without
- * memory. */
-static double error_of(void (*run)(void))
+double bench_cost_in_estimates(void (*run)(void), void (*without)(void))
 {
-    double errors[ROUNDS];
+    double ratios[ROUNDS];
     const takt_profiler_options options = {.struct_size = sizeof options,
                                            .activities = TAKT_ACTIVITIES_CPU};
     for (int i = 0; i < ROUNDS; i++) {
         takt_profiler *profiler;
-        double without = seconds_of(run_nothing);
+        double without_s = seconds_of(without);
         if (takt_profiler_create(&options, &profiler) != TAKT_OK)
             return NAN;
         takt_profiler_start(profiler);
-        double truth_ns = (seconds_of(run) - without) * 1e9;
+        double truth_ns = (seconds_of(run) - without_s) * 1e9;
         takt_profiler_stop(profiler);
         const takt_trace *trace = takt_profiler_trace(profiler);
-        errors[i] = trace ? takt_trace_facts(trace)->cost_ns / truth_ns - 1 : NAN;
+        ratios[i] = trace ? truth_ns / takt_trace_facts(trace)->cost_ns : NAN;
         takt_profiler_destroy(profiler);
     }
-    return bench_median(errors, ROUNDS);
+    return bench_median(ratios, ROUNDS);
 }
 
+/* How far off the estimate is, as a share of the truth. */
 static void tell(const char *name, void (*run)(void), double max_percent)
 {
-    double error = error_of(run);
+    double error = 1 / bench_cost_in_estimates(run, run_nothing) - 1;
     if (isnan(error))
         bench_tell_missing(name, "no memory");
     else

@@ -10,8 +10,7 @@
 enum {
     CELLS = 1 << 23, /* 32 MiB: beyond the caches */
     NEAR_CELLS = 1 << 17,
-    SCOPES = 1 << 17,
-    ROUNDS = 9
+    SCOPES = 1 << 17
 };
 
 static uint32_t *cells;
@@ -90,7 +89,8 @@ static void run_chain(void)
     P10(n##0)                                                                                      \
     P10(n##1) P10(n##2) P10(n##3) P10(n##4) P10(n##5) P10(n##6) P10(n##7) P10(n##8) P10(n##9)
 F100(1)
-F100(2) F100(3) F100(4) F100(5) F100(6) F100(7) F100(8) static float (*const functions[])(float) = {
+F100(2)
+F100(3) F100(4) F100(5) F100(6) F100(7) F100(8) static float (*const functions[])(float) = {
     P100(1) P100(2) P100(3) P100(4) P100(5) P100(6) P100(7) P100(8)};
 
 static void run_code(void)
@@ -101,37 +101,9 @@ static void run_code(void)
     sink = (uint32_t)x;
 }
 
-static double seconds_of(void (*run)(void))
-{
-    double begin = bench_cpu_seconds();
-    run();
-    return bench_cpu_seconds() - begin;
-}
-
-/* NAN without memory. */
-static double estimates_of(void (*run)(void))
-{
-    double ratios[ROUNDS];
-    const takt_profiler_options options = {.struct_size = sizeof options,
-                                           .activities = TAKT_ACTIVITIES_CPU};
-    for (int i = 0; i < ROUNDS; i++) {
-        takt_profiler *profiler;
-        double without = seconds_of(run);
-        if (takt_profiler_create(&options, &profiler) != TAKT_OK)
-            return NAN;
-        takt_profiler_start(profiler);
-        double with = seconds_of(run);
-        takt_profiler_stop(profiler);
-        const takt_trace *trace = takt_profiler_trace(profiler);
-        ratios[i] = trace ? (with - without) * 1e9 / takt_trace_facts(trace)->cost_ns : NAN;
-        takt_profiler_destroy(profiler);
-    }
-    return bench_median(ratios, ROUNDS);
-}
-
 static void tell(const char *name, void (*run)(void))
 {
-    double ratio = estimates_of(run);
+    double ratio = bench_cost_in_estimates(run, run);
     if (isnan(ratio))
         bench_tell_missing(name, "no memory");
     else

@@ -1,6 +1,7 @@
 /* Texts that never come twice, for as long as it takes: memory stays within what max_memory allows,
  * what finds no room is counted, and most of it is given back with the profiler. */
 #include "support/sanitized.h"
+#include "support/resident.h"
 #include "support/test.h"
 
 #include <takt/takt.h>
@@ -16,16 +17,6 @@ enum {
     TEXT_BYTES = 200,
     MAX_MEMORY = 1 << 20
 };
-
-static size_t resident_bytes(void)
-{
-    unsigned long pages = 0, resident = 0;
-    FILE *file = fopen("/proc/self/statm", "r");
-    assert_non_null(file);
-    assert_int_equal(fscanf(file, "%lu %lu", &pages, &resident), 2);
-    fclose(file);
-    return resident * (size_t)sysconf(_SC_PAGESIZE);
-}
 
 static void fill(char *text, unsigned number)
 {

@@ -4,6 +4,7 @@
  * minutes. */
 #include "support/sanitized.h"
 #include "support/skip.h"
+#include "support/resident.h"
 #include "support/test.h"
 
 #include "base/clock.h"
@@ -76,12 +77,7 @@ static const takt_trace *stop(void)
 
 static uint64_t resident_kib(void)
 {
-    unsigned long pages = 0, resident = 0;
-    FILE *file = fopen("/proc/self/statm", "r");
-    assert_non_null(file);
-    assert_int_equal(fscanf(file, "%lu %lu", &pages, &resident), 2);
-    fclose(file);
-    return resident * (uint64_t)sysconf(_SC_PAGESIZE) / 1024;
+    return resident_bytes() / 1024;
 }
 
 /* Events of the time line, without threads' names and the like. */
