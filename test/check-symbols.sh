@@ -72,6 +72,11 @@ refuse "libtakt.so has TLS that is not initial-exec" < <(readelf -rW "$lib/libta
 strip -o "$scratch/libtakt.so" "$lib/libtakt.so"
 bytes=$(stat -c %s "$scratch/libtakt.so")
 [ "$bytes" -le $((640 * 1024)) ] || refuse "libtakt.so" <<<"is $bytes bytes, 655360 at most"
+told=$(sed -n 's/^`libtakt.so` has \([0-9]*\) KiB stripped.*/\1/p' docs/overhead.md)
+off=$((bytes * 100 / (${told:-1} * 1024) - 100)) # other compilers differ by some per cent
+if [ "$(uname -m)" = x86_64 ] && [ ${off#-} -gt 5 ]; then
+    refuse "docs/overhead.md" <<<"tells ${told:-no} KiB; libtakt.so has $((bytes / 1024)) KiB stripped"
+fi
 
 echo "libtakt.so: $bytes bytes stripped, $tls_bytes of TLS, $(wc -l <<<"$exported") names"
 [ "$errors" = 0 ]

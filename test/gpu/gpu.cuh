@@ -55,6 +55,20 @@ static inline GPU_FORMAT void key(double value, const char *unit, const char *fo
     va_end(args);
 }
 
+/* A key figure, which `most` is the budget of. A figure that misses it is told of, here and in the
+ * summary's last line, and is no failure: others use the machine. */
+static inline __attribute__((format(printf, 4, 5))) void
+budget(double value, double most, const char *unit, const char *format, ...)
+{
+    char with_budget[128];
+    std::va_list args;
+    std::snprintf(with_budget, sizeof with_budget, "%s, %s %.2f", unit,
+                  value <= most ? "budget" : "BUDGET MISSED:", most);
+    va_start(args, format);
+    tell_line("* ", value, with_budget, format, args);
+    va_end(args);
+}
+
 /* The value below which this share of them lies; 0 of none. */
 static inline double quantile(std::vector<double> values, double share)
 {
@@ -82,8 +96,8 @@ static inline void pause_ms(double ms)
 
 /* Runs this program once more for each mode, as a process of its own that has not used CUDA. A mode
  * that crashes, or does not end within its seconds, is told of; the next one runs. Returns main's
- * status: 77 if all modes were skipped. `before` is an argument that comes first. GPU_MODE_SECONDS in
- * the environment replaces `seconds`, for machines without a GPU that are busy. */
+ * status: 77 if all modes were skipped. `before` is an argument that comes first. GPU_MODE_SECONDS
+ * in the environment replaces `seconds`, for machines without a GPU that are busy. */
 static inline int run_modes(const char *program, const std::vector<const char *> &modes,
                             unsigned seconds, const char *before = nullptr)
 {

@@ -283,16 +283,12 @@ std::vector<const char *> wished_modes()
     return modes;
 }
 
+typedef std::map<std::string, std::vector<double>> Rounds;
+
 /* The medians of all rounds, and the least of them: other users of a machine only add to it. */
-void tell_rounds(const char *results, const std::vector<const char *> &modes)
+void tell_rounds(Rounds &host, Rounds &whole, const std::vector<const char *> &modes)
 {
-    std::map<std::string, std::vector<double>> host, whole;
-    std::ifstream lines(results);
     std::string name;
-    for (double one, other; lines >> name >> one >> other;) {
-        host[name].push_back(one);
-        whole[name].push_back(other);
-    }
     for (const Loop &loop : loops) {
         for (const char *mode : modes) {
             name = std::string(loop.name) + "." + mode;
@@ -303,6 +299,20 @@ void tell_rounds(const char *results, const std::vector<const char *> &modes)
             key(median(whole[name]), "ns_a_launch", "bench.%s.whole", name.c_str());
         }
     }
+}
+
+/* What Takt may cost; see the README. */
+void tell_budgets(Rounds &host, Rounds &whole)
+{
+    for (const char *loop : {"empty", "busy"}) {
+        const std::string name = loop;
+        if (!host[name + ".takt"].empty() && !host[name + ".callbacks"].empty())
+            budget(median(host[name + ".takt"]) / median(host[name + ".callbacks"]), 1.05,
+                   "times_callbacks", "bench.%s.takt.host", loop);
+    }
+    if (!whole["busy.takt"].empty() && !whole["busy.bare"].empty())
+        budget(median(whole["busy.takt"]) / median(whole["busy.bare"]), 1.03, "times_bare",
+               "bench.busy.takt.whole");
 }
 
 /* All modes in turn, three times: machines change their speed meanwhile. */
@@ -321,7 +331,15 @@ int run_rounds(const char *program, const std::vector<const char *> &modes)
             status = status ? status : ended;
         }
     }
-    tell_rounds(results.c_str(), modes);
+    Rounds host, whole;
+    std::ifstream lines(results);
+    std::string name;
+    for (double one, other; lines >> name >> one >> other;) {
+        host[name].push_back(one);
+        whole[name].push_back(other);
+    }
+    tell_rounds(host, whole, modes);
+    tell_budgets(host, whole);
     unlink(results.c_str());
     return status;
 }

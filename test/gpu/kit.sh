@@ -312,7 +312,8 @@ write_results() {
         echo
         cat "$table"
         echo
-        echo "$ran ok, $wrong wrong, $skipped skipped, $(($(now) - begun)) s"
+        echo "$ran ok, $wrong wrong, $skipped skipped, $(grep -c 'BUDGET MISSED' "$table") budgets missed," \
+            "$(($(now) - begun)) s"
     } >"$summary"
     for old in summary.txt report.txt recordings.tar.gz traces.tar.gz; do rm -f "$folder/$old"; done
     pack "$report"
