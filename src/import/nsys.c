@@ -30,8 +30,11 @@ static const char *meaning_of(int code)
     switch (code) {
     case SQLITE_CORRUPT:
     case SQLITE_NOTADB:
-    case SQLITE_INTERRUPT: /* by count_work() */
         return "the file is damaged or cut off";
+    case SQLITE_INTERRUPT: /* by count_work() */
+    case SQLITE_TOOBIG:    /* longer than the file */
+        return "the file is damaged, or not of Nsight Systems: it asks for more work than its size "
+               "explains";
     case SQLITE_BUSY:
     case SQLITE_LOCKED:
     case SQLITE_READONLY: /* there is a journal */
@@ -78,10 +81,23 @@ static bool has_row(imp_nsys *nsys, const char *sql, const char *a, const char *
     return result;
 }
 
+/* Views and virtual tables are programs of the file's: those are not run. */
 static bool has_table(imp_nsys *nsys, const char *table)
 {
-    return has_row(nsys, "SELECT 1 FROM sqlite_master WHERE type IN ('table', 'view') AND name = ?",
-                   table, NULL);
+    char text[160];
+    if (!has_row(nsys, "SELECT 1 FROM sqlite_master WHERE type <> 'index' AND name = ?", table,
+                 NULL))
+        return false;
+    if (has_row(nsys,
+                "SELECT 1 FROM sqlite_master WHERE type = 'table' AND rootpage > 0 AND name = ?",
+                table, NULL))
+        return true;
+    snprintf(
+        text, sizeof text,
+        "%s is a view or a virtual table, which Nsight Systems does not write, and Takt does not "
+        "run",
+        table);
+    return fail(nsys, TAKT_BAD_TRACE, text);
 }
 
 static bool has_column(imp_nsys *nsys, const char *table, const char *column)
@@ -126,8 +142,8 @@ static char *query_of(imp_nsys *nsys, const imp_table *table)
 static void take_row(sqlite3_context *context, int count, sqlite3_value **row)
 {
     imp_nsys *nsys = sqlite3_user_data(context);
-    (void)count;
-    nsys->table->take(nsys, row);
+    if ((size_t)count == nsys->table->column_count)
+        nsys->table->take(nsys, row);
     if (nsys->build.is_short)
         sqlite3_result_error_nomem(context);
 }
@@ -220,7 +236,8 @@ imp_row *imp_nsys_row(imp_nsys *nsys, uint64_t global_thread)
 
 /* ---- The whole ------------------------------------------------------------------------------- */
 
-#define OPERATIONS 100000 /* of SQLite, between two calls of count_work() */
+#define OPERATIONS    100000     /* of SQLite, between two calls of count_work() */
+#define LONGEST_VALUE 1000000000 /* SQLite's own limit */
 
 /* Stops SQLite where a damaged file would keep it busy for ever. A row of 40 columns takes 100
  * operations, and at least 40 bytes. */
@@ -230,15 +247,37 @@ static int count_work(void *user)
     return nsys->work_left-- == 0;
 }
 
+#ifdef SQLITE_DIRECTONLY
+#define FUNCTION_FLAGS (SQLITE_UTF8 | SQLITE_DIRECTONLY)
+#else
+#define FUNCTION_FLAGS SQLITE_UTF8
+#endif
+
+/* The file may come from anybody: nothing that it defines is run, and no value is longer than it.
+ */
+static void distrust(imp_nsys *nsys)
+{
+    uint64_t bytes = tkt_file_bytes(nsys->path);
+#ifdef SQLITE_DBCONFIG_TRUSTED_SCHEMA /* since 3.31; what has_table() refuses is enough without */
+    sqlite3_db_config(nsys->db, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
+    sqlite3_db_config(nsys->db, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, NULL);
+    sqlite3_db_config(nsys->db, SQLITE_DBCONFIG_ENABLE_VIEW, 0, NULL);
+#endif
+    if (bytes < LONGEST_VALUE)
+        sqlite3_limit(nsys->db, SQLITE_LIMIT_LENGTH, bytes < (1 << 20) ? 1 << 20 : (int)bytes);
+    nsys->work_left = 50 + bytes / (OPERATIONS / 32);
+    sqlite3_progress_handler(nsys->db, OPERATIONS, count_work, nsys);
+}
+
 static bool open_database(imp_nsys *nsys)
 {
     int code =
         sqlite3_open_v2(nsys->path, &nsys->db, SQLITE_OPEN_READONLY | SQLITE_OPEN_NOMUTEX, NULL);
     if (code == SQLITE_OK)
-        code = sqlite3_create_function(nsys->db, TAKE, -1, SQLITE_UTF8, nsys, NULL, take_row,
+        distrust(nsys);
+    if (code == SQLITE_OK)
+        code = sqlite3_create_function(nsys->db, TAKE, -1, FUNCTION_FLAGS, nsys, NULL, take_row,
                                        end_rows);
-    nsys->work_left = 1000 + tkt_file_bytes(nsys->path) / (OPERATIONS / 32);
-    sqlite3_progress_handler(nsys->db, OPERATIONS, count_work, nsys);
     if (code == SQLITE_OK)
         return true;
     return nsys->db ? fail_of_sqlite(nsys) : fail_without_memory(nsys);

@@ -464,11 +464,6 @@ def check_kinds(path):
         fail(f"kinds of copies and graphs: {found} instead of {wanted}")
 
 
-ENDLESS = """CREATE VIEW CUPTI_ACTIVITY_KIND_DRIVER AS
-WITH RECURSIVE n(start) AS (SELECT 1 UNION ALL SELECT start + 1 FROM n)
-SELECT start, 0 AS "end", 1 AS globalTid, 0 AS correlationId, 0 AS nameId FROM n"""
-
-
 def check_large(path, large):
     """An event that does not fit is left out, as is told; `large` is packed."""
     event = b'{"ph": "X", "name": "a", "pid": 1, "tid": 1, "ts": 5, "dur": 1}'
@@ -494,7 +489,6 @@ def check_refused(folder):
     db.close()
     damage(folder, "column.sqlite",
            "ALTER TABLE CUPTI_ACTIVITY_KIND_KERNEL DROP COLUMN correlationId")
-    damage(folder, "endless.sqlite", ENDLESS)
     with open(folder + "/column.sqlite", "rb") as file:
         database = file.read()
     for name, content, words in (
@@ -506,7 +500,6 @@ def check_refused(folder):
             ("foreign.pftrace", b"\x0a\x10\x08\x01" + bytes(40), "not a trace that Takt wrote"),
             ("other.sqlite", None, "nsys export"),
             ("column.sqlite", None, "CUPTI_ACTIVITY_KIND_KERNEL has no column correlationId"),
-            ("endless.sqlite", None, "table CUPTI_ACTIVITY_KIND_DRIVER"),
             ("cut.sqlite", database[:len(database) // 2], "damaged or cut off"),
             ("packed.sqlite", gzip.compress(database), "unpack it first"),
             ("long.json.gz", gzip.compress(b'{"a": "') + large, "256 MiB"),
