@@ -8,10 +8,12 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <poll.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #define FIRST_READ_BYTES ((size_t)64 << 10)
+#define PATIENCE_MS      1000
 
 static ssize_t read_retrying(int fd, char *into, size_t size)
 {
@@ -20,6 +22,21 @@ static ssize_t read_retrying(int fd, char *into, size_t size)
         count = read(fd, into, size);
     while (count < 0 && errno == EINTR);
     return count;
+}
+
+/* A pipe that somebody writes to, or a terminal: who named it wants what will come. */
+static bool wait_readable(int fd)
+{
+    struct stat facts;
+    struct pollfd wanted = {.fd = fd, .events = POLLIN};
+    bool may_wait = (fstat(fd, &facts) == 0 && S_ISFIFO(facts.st_mode)) || isatty(fd);
+    return may_wait && (poll(&wanted, 1, -1) >= 0 || errno == EINTR);
+}
+
+static bool is_empty_pipe(int fd, size_t count)
+{
+    struct stat facts;
+    return count == 0 && fstat(fd, &facts) == 0 && S_ISFIFO(facts.st_mode);
 }
 
 typedef struct content {
@@ -37,7 +54,8 @@ static size_t first_capacity(int fd, size_t limit)
     return (size < limit ? size : limit) + 2;
 }
 
-/* Reads to the end, or to one byte past the limit. Returns 0 or the errno. */
+/* Reads to the end, or to one byte past the limit. Returns 0 or the errno, of them EPIPE where
+ * nobody has written, and EAGAIN of a device that may have nothing for ever. */
 static int read_all(int fd, size_t limit, content *data)
 {
     size_t room = first_capacity(fd, limit);
@@ -46,10 +64,13 @@ static int read_all(int fd, size_t limit, content *data)
             return ENOMEM;
         ssize_t count =
             read_retrying(fd, data->items + data->count, data->capacity - data->count - 1);
-        if (count < 0)
-            return errno;
+        int number = count < 0 ? errno : 0;
+        if (number == EAGAIN && wait_readable(fd))
+            continue;
+        if (number != 0)
+            return number;
         if (count == 0)
-            return 0;
+            return is_empty_pipe(fd, data->count) ? EPIPE : 0;
         data->count += (size_t)count;
         if (data->count + 1 == data->capacity)
             room = data->capacity + 1;
@@ -76,13 +97,16 @@ static takt_status read_and_close(int fd, const char *path, size_t limit, char *
     if (number == EFBIG)
         return tkt_error_set(error, TAKT_IO_ERROR, "cannot read %s: it has more than %zu bytes",
                              path, limit);
+    if (number == EPIPE)
+        return tkt_error_set(error, TAKT_IO_ERROR,
+                             "cannot read %s: the pipe is empty, and nobody writes to it", path);
     return tkt_file_fail(error, "read", path, number);
 }
 
 takt_status tkt_file_read(const char *path, size_t limit, char **data, size_t *size,
                           takt_error *error)
 {
-    int fd = tkt_file_open_with(path, O_RDONLY);
+    int fd = tkt_file_open_with(path, O_RDONLY | O_NONBLOCK); /* a FIFO would wait for a writer */
     if (fd < 0)
         return tkt_file_fail(error, "read", path, errno);
     return read_and_close(fd, path, limit, data, size, error);

@@ -151,6 +151,27 @@ TEST_WITH(reading_fails_with_the_path_and_the_reason, enter_folder, leave_folder
     assert_string_equal(error.message, "cannot read no/file: No such file or directory");
 }
 
+/* As TAKT_CONFIG they would keep a program from starting. */
+TEST_WITH(what_may_never_come_is_not_waited_for, enter_folder, leave_folder)
+{
+    char *data;
+    size_t size;
+    int ends[2];
+    takt_error error;
+    char path[32];
+    assert_int_equal(mkfifo("pipe", 0666), 0); /* nobody writes into it */
+    assert_int_equal(tkt_file_read("pipe", 100, &data, &size, &error), TAKT_IO_ERROR);
+    assert_string_equal(error.message,
+                        "cannot read pipe: the pipe is empty, and nobody writes to it");
+    assert_int_equal(pipe(ends), 0);
+    close(ends[1]); /* who wrote has ended, and wrote nothing */
+    snprintf(path, sizeof path, "/proc/self/fd/%d", ends[0]);
+    assert_int_equal(tkt_file_read(path, 100, &data, &size, &error), TAKT_IO_ERROR);
+    close(ends[0]);
+    if (access("/proc/kmsg", R_OK) == 0) /* the kernel's log, which has no end */
+        assert_int_equal(tkt_file_read("/proc/kmsg", 1 << 30, &data, &size, &error), TAKT_IO_ERROR);
+}
+
 TEST_WITH(only_regular_files_are_opened, enter_folder, leave_folder)
 {
     int fd = -7;
