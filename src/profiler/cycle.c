@@ -143,34 +143,46 @@ static bool is_written_twice(const takt_profiler_options *options, const char *o
     return has_tensorboard && strcmp(output, "xplane") == 0;
 }
 
-/* What has become of the Perfetto file, which replaces the stream's file. */
-typedef struct perfetto_file {
-    bool is_tried;
-    bool is_saved;
-} perfetto_file;
+/* What has become of the files; that of Perfetto replaces the stream's file. */
+typedef struct written {
+    bool is_lost; /* files were wanted, and none is there */
+    bool tried_perfetto;
+    bool saved_perfetto;
+} written;
 
-static perfetto_file export_all(tkt_cycle *cycle)
+static written export_all(tkt_cycle *cycle)
 {
     const takt_profiler_options *options = &cycle->options->given;
-    perfetto_file perfetto = {false, false};
+    written files = {.is_lost = options->trace_count > 0};
     for (size_t i = 0; i < options->trace_count; i++) {
         if (is_written_twice(options, options->traces[i]))
             continue;
         bool is_perfetto = strncmp(options->traces[i], "perfetto", 8) == 0;
         bool is_saved = export_one(cycle, options->traces[i]);
-        perfetto.is_tried |= is_perfetto;
-        perfetto.is_saved |= is_perfetto && is_saved;
+        files.is_lost &= !is_saved;
+        files.tried_perfetto |= is_perfetto;
+        files.saved_perfetto |= is_perfetto && is_saved;
     }
-    return perfetto;
+    return files;
 }
 
 /* Replaces the file of the stream by the complete file. */
-static void replace_stream(tkt_cycle *cycle, perfetto_file perfetto)
+static void replace_stream(tkt_cycle *cycle, const written *files)
 {
-    if (cycle->stream && !perfetto.is_tried)
-        perfetto.is_saved = export_one(cycle, "perfetto");
-    tkt_stream_destroy(cycle->stream, perfetto.is_saved);
+    bool is_saved = files->saved_perfetto;
+    if (cycle->stream && !files->tried_perfetto)
+        is_saved = export_one(cycle, "perfetto");
+    tkt_stream_destroy(cycle->stream, is_saved);
     cycle->stream = NULL;
+}
+
+/* True if no file has the cycle. */
+static bool write_files(tkt_cycle *cycle)
+{
+    written files = export_all(cycle);
+    bool is_lost = files.is_lost && !cycle->stream;
+    replace_stream(cycle, &files);
+    return is_lost;
 }
 
 static void close_window(tkt_cycle *cycle)
@@ -196,10 +208,11 @@ static void seal_and_write(tkt_cycle *cycle)
         tkt_log(TAKT_LOG_ERROR, "cycle %u is lost: %s", cycle->number, takt_status_text(status));
         return;
     }
-    if (cycle->trace)
-        replace_stream(cycle, export_all(cycle));
+    bool is_lost = cycle->trace && write_files(cycle);
     if (cycle->options->given.announce && cycle->options->given.rank == 0)
         cycle->announcement = tkt_announcement_of(cycle);
+    if (cycle->mapped && is_lost)
+        tkt_keeping_hold(cycle);
     if (cycle->mapped) /* until now the crash-safe file had the cycle */
         close_window(cycle);
 }
@@ -287,7 +300,8 @@ static takt_status hand_on(tkt_writer *gathered)
     return take_status(gathered);
 }
 
-/* Tables of all ranks in one log could not be read: of a job, rank 0 prints. Its size may be unknown. */
+/* Tables of all ranks in one log could not be read: of a job, rank 0 prints. Its size may be
+ * unknown. */
 static bool is_left_to_rank_0(const takt_profiler_options *options)
 {
     return options->rank > 0 && tkt_reports_are_printed(options);

@@ -153,6 +153,10 @@ void tkt_keeping_begin(tkt_cycle *cycle, const tkt_window *window);
 void tkt_keeping_end(const tkt_cycle *cycle, uint64_t end_ticks);
 void tkt_keeping_done(tkt_cycle *cycle);
 
+/* Keeps a cycle whose trace could not be written in the file, and takes its window: until the next
+ * cycle begins, which needs the memory, or for takt recover if the program ends before. */
+void tkt_keeping_hold(tkt_cycle *cycle);
+
 /* A change to the run of a profiler, which the file has. */
 typedef struct tkt_run_change {
     enum { TKT_RUN_BEGINS, TKT_RUN_STEP, TKT_RUN_WINDOW } kind;

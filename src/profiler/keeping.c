@@ -13,6 +13,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#define MOST_HELD 4u
+
 /* ---- Activities of devices ------------------------------------------------------------------- */
 
 /* The file's chunks for cuda/store.c; guarded by the store's lock. */
@@ -162,11 +164,59 @@ takt_status tkt_keeping_start(tkt_saved_options *options)
     return status;
 }
 
+/* ---- Cycles ---------------------------------------------------------------------------------- */
+
+_Static_assert(TKT_MAPPING_WINDOWS > TKT_MOST_CYCLES + MOST_HELD, "each cycle has a place");
+
+/* Cycles that are not saved, and whose program goes on. */
+static struct {
+    tkt_mutex lock;
+    uint32_t count;
+    uint32_t numbers[MOST_HELD]; /* of the cycles */
+    uint32_t mapped[MOST_HELD];  /* in the file */
+    tkt_window *windows[MOST_HELD];
+} held = {.lock = TKT_MUTEX_INIT};
+
+void tkt_keeping_hold(tkt_cycle *cycle)
+{
+    tkt_mutex_lock(&held.lock);
+    bool has_room = held.count < MOST_HELD;
+    if (has_room) {
+        held.numbers[held.count] = cycle->number;
+        held.mapped[held.count] = cycle->mapped - 1;
+        held.windows[held.count++] = cycle->window;
+    }
+    tkt_mutex_unlock(&held.lock);
+    if (!has_room)
+        return;
+    cycle->window = NULL;
+    cycle->mapped = 0;
+    tkt_log(TAKT_LOG_WARNING,
+            "cycle %u stays in the crash-safe file until another one begins: once the program has "
+            "ended, takt recover %s",
+            cycle->number, tkt_mapping_path());
+}
+
+/* The memory of held cycles is needed. */
+static void let_go(void)
+{
+    tkt_mutex_lock(&held.lock);
+    for (uint32_t i = 0; i < held.count; i++) {
+        tkt_log(TAKT_LOG_WARNING, "cycle %u is no longer in the crash-safe file: it was not saved",
+                held.numbers[i]);
+        tkt_mapping_close_window(held.mapped[i]);
+        tkt_window_close(held.windows[i]);
+    }
+    held.count = 0;
+    tkt_mutex_unlock(&held.lock);
+}
+
 void tkt_keeping_begin(tkt_cycle *cycle, const tkt_window *window)
 {
     const takt_profiler_options *options = &cycle->options->given;
     if (!options->crash_safe || is_taken_from(cycle->options))
         return;
+    let_go();
     tkt_mapping_window kept = {
         .cycle = cycle->number,
         .modes = window->wish.modes,

@@ -129,6 +129,11 @@ takt_status tkt_mapping_create(const char *path, uint64_t bytes, const tkt_mappi
     return TAKT_OK;
 }
 
+const char *tkt_mapping_path(void)
+{
+    return file_name;
+}
+
 void tkt_mapping_free(void)
 {
     tkt_mapping_head *head = tkt_mapping();

@@ -17,7 +17,7 @@
 
 #define TKT_MAPPING_MAGIC      UINT64_C(0x45464153544B4154) /* "TAKTSAFE" in the file */
 #define TKT_MAPPING_VERSION    4u
-#define TKT_MAPPING_WINDOWS    16u
+#define TKT_MAPPING_WINDOWS    128u /* more than can be open or unsaved */
 #define TKT_MAPPING_LOSSES     32u
 #define TKT_MAPPING_STEPS      65536u
 #define TKT_MAPPING_TASKS      4096u
@@ -173,6 +173,9 @@ void *tkt_mapping_devices(uint32_t *count);
 /* Writes an entry that devices' activities refer to. Notes and values together use at most half of
  * the part of names. */
 void tkt_mapping_add_note(uint32_t kind, uint32_t number, const void *data, size_t size);
+
+/* The file's path; "" before there is one. */
+const char *tkt_mapping_path(void);
 
 /* For a forked child: writes nothing more to the file, which is the parent's. */
 void tkt_mapping_leave(void);

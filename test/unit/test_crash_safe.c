@@ -20,6 +20,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -702,6 +703,84 @@ TEST(a_clean_exit_removes_the_file)
     in_child(stop_and_exit);
     snprintf(pattern, sizeof pattern, "%s/*", folder);
     assert_int_equal(glob(pattern, 0, NULL, &files), GLOB_NOMATCH);
+}
+
+/* The disk is full when the cycle is to be saved, and the program ends as always. */
+static void record_unsaved(takt_profiler *profiler, int spans)
+{
+    struct rlimit before, full = {256, RLIM_INFINITY};
+    for (int i = 0; i < spans; i++) {
+        TAKT_SCOPE("unsaved");
+    }
+    getrlimit(RLIMIT_FSIZE, &before);
+    full.rlim_max = before.rlim_max;
+    setrlimit(RLIMIT_FSIZE, &full);
+    takt_status status = takt_profiler_stop(profiler);
+    setrlimit(RLIMIT_FSIZE, &before);
+    if (status != TAKT_IO_ERROR)
+        _exit(2);
+}
+
+static takt_profiler *start_that_saves(void)
+{
+    static const char *const traces[] = {"perfetto", "chrome"};
+    return start((takt_profiler_options){.traces = traces, .trace_count = 2});
+}
+
+static void fill_the_disk(void)
+{
+    takt_profiler *profiler = start_that_saves();
+    record_unsaved(profiler, 1000);
+    takt_profiler_destroy(profiler);
+    for (int i = 0; i < 1000; i++) { /* nobody records any more */
+        TAKT_SCOPE("later");
+    }
+    exit(0);
+}
+
+TEST(a_cycle_that_could_not_be_saved_stays)
+{
+    in_child(fill_the_disk);
+    takt_trace *trace = recover();
+    assert_int_equal(count(trace, "unsaved", false), 1000);
+    assert_int_equal(count(trace, "later", false), 0);
+    done(trace);
+}
+
+static void go_on_after_a_full_disk(void)
+{
+    takt_profiler *profiler = start_that_saves();
+    record_unsaved(profiler, 1000);
+    takt_profiler_start(profiler);
+    for (int i = 0; i < 10; i++) {
+        TAKT_SCOPE("saved");
+    }
+    exit(takt_profiler_stop(profiler) == TAKT_OK ? 0 : 3);
+}
+
+TEST(the_next_cycle_takes_its_place)
+{
+    glob_t files;
+    char pattern[128];
+    in_child(go_on_after_a_full_disk);
+    snprintf(pattern, sizeof pattern, "%s/*.crash", folder);
+    assert_int_equal(glob(pattern, 0, NULL, &files), GLOB_NOMATCH);
+    remove_files();
+}
+
+static void begin_many_cycles(void)
+{
+    start((takt_profiler_options){0});
+    const tkt_mapping_window window = {.begin_ticks = 1};
+    for (uint32_t i = 0; i <= 64; i++) /* as many as may wait, and the open one */
+        if (tkt_mapping_begin_window(&window) == UINT32_MAX)
+            _exit(2);
+}
+
+TEST(each_cycle_that_waits_has_a_place)
+{
+    in_child(begin_many_cycles);
+    remove_files();
 }
 
 static void stop_and_die(void)
