@@ -119,20 +119,20 @@ static header *map_block(header *old, size_t bytes)
     return block;
 }
 
-/* The library may hold locks here, and the allocator may be instrumented, the C library's too. Until
- * it returns, its events are ignored, because the thread is inside the library. */
+/* The library may hold locks here, and the allocator may be instrumented, the C library's too.
+ * Until it returns, its events are ignored, because the thread is inside the library. */
 static uint64_t enter_allocator(void)
 {
     takt_thread_v1 *thread = &takt_thread_hot_v1;
     uint64_t was_busy = thread->busy;
     thread->busy = was_busy | TAKT_BUSY | TKT_BUSY_HOST;
-    tkt_locks_held++;
+    tkt_lock_begins();
     return was_busy;
 }
 
 static void leave_allocator(uint64_t was_busy)
 {
-    tkt_locks_held--;
+    tkt_lock_ends();
     takt_thread_hot_v1.busy = was_busy;
 }
 

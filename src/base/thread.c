@@ -29,27 +29,52 @@ static _Atomic(exit_handler) at_exit;
 
 __thread uint32_t tkt_locks_held;
 
-void tkt_mutex_lock(tkt_mutex *mutex)
+/* Both: see tkt_busy_lock(). */
+void tkt_lock_begins(void)
 {
+    int type = PTHREAD_CANCEL_DEFERRED, state = PTHREAD_CANCEL_DISABLE;
+    if (tkt_locks_held == 0) {
+        pthread_setcanceltype(PTHREAD_CANCEL_DEFERRED, &type);
+        pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &state);
+        tkt_locks_held = (type == PTHREAD_CANCEL_ASYNCHRONOUS ? TKT_LOCKS_ASYNC : 0) |
+                         (state == PTHREAD_CANCEL_ENABLE ? TKT_LOCKS_MAY_CANCEL : 0);
+    }
     tkt_locks_held++;
     __atomic_signal_fence(__ATOMIC_SEQ_CST);
+}
+
+void tkt_lock_ends(void)
+{
+    __atomic_signal_fence(__ATOMIC_SEQ_CST);
+    uint32_t before = --tkt_locks_held;
+    if (before & TKT_LOCKS_COUNT)
+        return;
+    tkt_locks_held = 0;
+    if (before & TKT_LOCKS_MAY_CANCEL)
+        pthread_setcancelstate(PTHREAD_CANCEL_ENABLE, &(int){0});
+    if (before & TKT_LOCKS_ASYNC)
+        pthread_setcanceltype(PTHREAD_CANCEL_ASYNCHRONOUS, &(int){0});
+}
+
+void tkt_mutex_lock(tkt_mutex *mutex)
+{
+    tkt_lock_begins();
     pthread_mutex_lock(mutex);
 }
 
 bool tkt_mutex_try(tkt_mutex *mutex)
 {
-    tkt_locks_held++;
-    __atomic_signal_fence(__ATOMIC_SEQ_CST);
+    tkt_lock_begins();
     bool is_locked = pthread_mutex_trylock(mutex) == 0;
-    tkt_locks_held -= !is_locked;
+    if (!is_locked)
+        tkt_lock_ends();
     return is_locked;
 }
 
 void tkt_mutex_unlock(tkt_mutex *mutex)
 {
     pthread_mutex_unlock(mutex);
-    __atomic_signal_fence(__ATOMIC_SEQ_CST);
-    tkt_locks_held--;
+    tkt_lock_ends();
 }
 
 /* While it waits, the thread holds no lock. */

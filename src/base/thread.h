@@ -16,8 +16,13 @@ bool tkt_mutex_try(tkt_mutex *mutex);
 void tkt_mutex_unlock(tkt_mutex *mutex);
 
 /* The locks that the calling thread holds or waits for, the allocator's included; without those of
- * tkt_busy_lock(). */
+ * tkt_busy_lock(). Meanwhile nobody cancels it: it would never give them back. */
 extern __thread uint32_t tkt_locks_held;
+#define TKT_LOCKS_ASYNC 0x80000000u /* bits of it: how the thread could be cancelled before */
+#define TKT_LOCKS_MAY_CANCEL 0x40000000u
+#define TKT_LOCKS_COUNT      0x3fffffffu
+void tkt_lock_begins(void);
+void tkt_lock_ends(void);
 
 /* The bits of a thread's `busy`, together with TAKT_BUSY. While it is not 0, the header's fast
  * paths call the library. */
@@ -42,26 +47,33 @@ static inline void tkt_busy_end(uint64_t was)
 }
 
 /* For locks that recording takes, too. The holder is busy, so no signal handler on the same thread
- * waits for the lock. Pass what locking returned to unlocking. */
+ * waits for the lock, and nobody cancels it: it calls nothing that is a cancellation point, and the
+ * type keeps glibc 2.36 from cancelling it at any instruction, which the state does not (a cancellation
+ * that was sent before comes all the same). Pass what locking returned to unlocking. */
+#define TKT_BUSY_ASYNC 32u /* only in what locking returns */
 static inline uint64_t tkt_busy_lock(tkt_mutex *mutex)
 {
+    int type;
+    pthread_setcanceltype(PTHREAD_CANCEL_DEFERRED, &type);
     uint64_t was = tkt_busy_begin();
     takt_thread_hot_v1.busy |= TKT_BUSY_LOCKED;
     __atomic_signal_fence(__ATOMIC_SEQ_CST);
     pthread_mutex_lock(mutex);
-    return was;
+    return was | (type == PTHREAD_CANCEL_ASYNCHRONOUS ? TKT_BUSY_ASYNC : 0);
 }
 static inline void tkt_busy_unlock(tkt_mutex *mutex, uint64_t was)
 {
     pthread_mutex_unlock(mutex);
-    tkt_busy_end(was);
+    tkt_busy_end(was & ~(uint64_t)TKT_BUSY_ASYNC);
+    if (was & TKT_BUSY_ASYNC)
+        pthread_setcanceltype(PTHREAD_CANCEL_ASYNCHRONOUS, &(int){0});
 }
 
 /* True if the calling thread holds a lock of Takt's or of the allocator. If the program runs on the
  * thread, it has interrupted Takt in a signal handler or the allocator, and may take no lock. */
 static inline bool tkt_thread_is_interrupted(void)
 {
-    return tkt_locks_held > 0 || (takt_thread_hot_v1.busy & TKT_BUSY_LOCKED);
+    return (tkt_locks_held & TKT_LOCKS_COUNT) || (takt_thread_hot_v1.busy & TKT_BUSY_LOCKED);
 }
 
 /* A lock for a few instructions: one atomic operation instead of a mutex's two calls. The holder

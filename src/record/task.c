@@ -1,6 +1,7 @@
 /* A span on a track may end on another thread, windows later. To spare readers joining two halves,
- * open spans are kept in maps, and the end writes the whole span into the log of the thread that
- * ends it. There are several maps, each with its own lock, so threads seldom meet. */
+ * open spans are kept in lists, and the end writes the whole span into the log of the thread that
+ * ends it. There are several lists, each with its own lock, so threads seldom meet. A span's number
+ * tells its list and its place there, and how often that place was used before. */
 #include "record/scope.h"
 
 #include "base/clock.h"
@@ -17,11 +18,16 @@
 /* The most open spans. The memory of a program that never ends them must not grow for ever. */
 #define MOST_OPEN (1u << 20)
 
+typedef struct place {
+    tkt_task task; /* site 0: free */
+    uint32_t use;  /* counts from 1 on */
+    uint32_t next; /* of a free place: the next one's index + 1 */
+} place;
+
 typedef struct shard {
     tkt_mutex lock;
-    tkt_map indices; /* span id -> index in open + 1 */
-    TKT_ARRAY_OF(tkt_task) open;
-    TKT_ARRAY_OF(uint32_t) free; /* unused indices in `open`; their site is 0 */
+    uint32_t free; /* the first free place's index + 1 */
+    TKT_ARRAY_OF(place) places;
 } shard;
 
 static shard shards[SHARDS] = {
@@ -32,69 +38,56 @@ static shard shards[SHARDS] = {
     SHARD, SHARD, SHARD, SHARD, SHARD, SHARD, SHARD, SHARD,
 #undef SHARD
 };
-static uint64_t last_id;
+static uint32_t last_shard;
 
-/* With the lock: true if the shard has reached its limit. */
-static bool has_no_place(const shard *s)
+/* With the lock: returns a place for one more; NULL, and the loss, when there is none. */
+static place *take_place(shard *s, takt_loss *loss)
 {
-    return s->free.count == 0 && s->open.count >= MOST_OPEN / SHARDS;
-}
-
-/* With the lock: returns a place for one more; NULL when there is none. */
-static tkt_task *take_place(shard *s, uint64_t *index)
-{
-    if (has_no_place(s))
-        return NULL;
-    if (s->free.count > 0) {
-        *index = (uint64_t)s->free.items[--s->free.count] + 1;
-        return &s->open.items[*index - 1];
+    if (s->free > 0) {
+        place *taken = &s->places.items[s->free - 1];
+        s->free = taken->next;
+        return taken;
     }
-    /* reserves room to give the place back, so that giving back cannot fail */
-    if (!TKT_ARRAY_RESERVE(&s->free, s->open.count + 1))
-        return NULL;
-    tkt_task *task = TKT_ARRAY_ADD(&s->open);
-    *index = s->open.count;
-    return task;
+    bool is_full = s->places.count >= MOST_OPEN / SHARDS;
+    *loss = is_full ? TAKT_LOSS_TOO_DEEP : TAKT_LOSS_NO_MEMORY;
+    place *added = is_full ? NULL : TKT_ARRAY_ADD(&s->places);
+    if (added)
+        added->use = 0;
+    return added;
 }
 
-/* True if the limit left no place, and not a lack of memory. */
-static bool is_at_limit(uint64_t id)
+/* Returns the span's number; 0, and the loss, when there is no place. */
+static takt_span remember(tkt_task task, takt_loss *loss)
 {
-    shard *s = &shards[id % SHARDS];
+    uint32_t number = __atomic_add_fetch(&last_shard, 1, __ATOMIC_RELAXED) % SHARDS;
+    shard *s = &shards[number];
+    takt_span span = 0;
     uint64_t was = tkt_busy_lock(&s->lock);
-    bool is_full = has_no_place(s);
+    place *taken = take_place(s, loss);
+    if (taken) {
+        uint64_t at = (uint64_t)(taken - s->places.items) * SHARDS + number;
+        taken->task = task;
+        taken->use += taken->use + 1 ? 1 : 2; /* a number is never 0 */
+        tkt_mapping_set_task(at, &task);
+        span = (uint64_t)taken->use << 32 | at;
+    }
     tkt_busy_unlock(&s->lock, was);
-    return is_full;
+    return span;
 }
 
-static bool remember(uint64_t id, tkt_task task)
+static bool forget(takt_span span, tkt_task *task)
 {
-    shard *s = &shards[id % SHARDS];
+    uint32_t at = (uint32_t)span, index = at / SHARDS;
+    shard *s = &shards[at % SHARDS];
     uint64_t was = tkt_busy_lock(&s->lock);
-    uint64_t *place = tkt_map_put(&s->indices, id);
-    tkt_task *open = place ? take_place(s, place) : NULL;
-    if (open) {
-        *open = task;
-        tkt_mapping_set_task((*place - 1) * SHARDS + id % SHARDS, &task);
-    } else if (place)
-        tkt_map_remove(&s->indices, id);
-    tkt_busy_unlock(&s->lock, was);
-    return open != NULL;
-}
-
-static bool forget(uint64_t id, tkt_task *task)
-{
-    shard *s = &shards[id % SHARDS];
-    uint64_t was = tkt_busy_lock(&s->lock);
-    const uint64_t *place = tkt_map_get(&s->indices, id);
-    bool is_open = place != NULL;
+    place *taken = index < s->places.count ? &s->places.items[index] : NULL;
+    bool is_open = taken && taken->use == span >> 32 && taken->task.site != 0;
     if (is_open) {
-        uint32_t index = (uint32_t)(*place - 1);
-        *task = s->open.items[index];
-        s->open.items[index].site = 0;
-        tkt_mapping_set_task((uint64_t)index * SHARDS + id % SHARDS, NULL);
-        s->free.items[s->free.count++] = index;
-        tkt_map_remove(&s->indices, id);
+        *task = taken->task;
+        taken->task.site = 0;
+        taken->next = s->free;
+        s->free = index + 1;
+        tkt_mapping_set_task(at, NULL);
     }
     tkt_busy_unlock(&s->lock, was);
     return is_open;
@@ -106,9 +99,9 @@ __attribute__((cold)) void tkt_task_visit(void (*visit)(void *user, const tkt_ta
     for (uint32_t i = 0; i < SHARDS; i++) {
         shard *s = &shards[i];
         uint64_t was = tkt_busy_lock(&s->lock);
-        for (size_t k = 0; k < s->open.count; k++)
-            if (s->open.items[k].site != 0)
-                visit(user, &s->open.items[k]);
+        for (size_t k = 0; k < s->places.count; k++)
+            if (s->places.items[k].task.site != 0)
+                visit(user, &s->places.items[k].task);
         tkt_busy_unlock(&s->lock, was);
     }
 }
@@ -153,11 +146,11 @@ takt_track takt_track_of(takt_name name)
 
 static takt_span begin_span(tkt_thread_log *log, takt_track track, uint32_t site)
 {
-    uint64_t id = __atomic_add_fetch(&last_id, 1, __ATOMIC_RELAXED);
-    if (remember(id, (tkt_task){tkt_ticks(), site, track}))
-        return id;
-    tkt_log_lose(log, is_at_limit(id) ? TAKT_LOSS_TOO_DEEP : TAKT_LOSS_NO_MEMORY);
-    return 0;
+    takt_loss loss;
+    takt_span span = remember((tkt_task){tkt_ticks(), site, track}, &loss);
+    if (!span)
+        tkt_log_lose(log, loss);
+    return span;
 }
 
 takt_span takt_span_begin(takt_track track, const char *name)
@@ -233,8 +226,7 @@ void takt_span_at(takt_track track, const char *name, uint64_t begin_ns, uint64_
 __attribute__((cold)) void tkt_task_free_all(void)
 {
     for (uint32_t i = 0; i < SHARDS; i++) {
-        tkt_map_fini(&shards[i].indices);
-        TKT_ARRAY_FREE(&shards[i].open);
-        TKT_ARRAY_FREE(&shards[i].free);
+        TKT_ARRAY_FREE(&shards[i].places);
+        shards[i].free = 0;
     }
 }

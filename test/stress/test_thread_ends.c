@@ -1,11 +1,14 @@
 /* Threads that record while they end: in destructors of the host's keys, in any of the rounds that
  * the C library makes of them. In the last round nobody tells Takt that the thread is gone. */
+#include "base/sanitizers.h"
+#include "support/skip.h"
 #include "support/test.h"
 
 #include <takt/takt.h>
 
 #include <limits.h>
 #include <pthread.h>
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/mman.h>
@@ -155,6 +158,67 @@ TEST(a_thread_whose_memory_is_gone_is_sealed)
     assert_int_equal(count_spans(takt_profiler_trace(profiler)), spans_made);
     takt_profiler_destroy(profiler);
     pthread_attr_destroy(&attributes);
+}
+
+/* ---- Cancelled at any instruction ------------------------------------------------------------ */
+
+static uint64_t turns; /* atomic */
+
+static void *record_until_cancelled(void *unused)
+{
+    pthread_setcanceltype(PTHREAD_CANCEL_ASYNCHRONOUS, &(int){0});
+    for (uint32_t i = 0;; i++) {
+        char name[] = "name 00";
+        name[5] = (char)('0' + i / 10 % 10);
+        name[6] = (char)('0' + i % 10);
+        takt_begin(name);
+        takt_span span = takt_span_begin(0, "span");
+        TAKT_COUNTER("counter", i);
+        takt_span_end(span);
+        takt_end();
+        __atomic_fetch_add(&turns, 1, __ATOMIC_RELAXED);
+    }
+    return unused;
+}
+
+/* A lock that such a thread held would keep the others, and its own end, waiting for ever. */
+static void cancel_threads(takt_mode mode)
+{
+    enum {
+        CANCELLED = 100
+    };
+    takt_profiler_options options = TAKT_PROFILER_OPTIONS_INIT;
+    takt_profiler *profiler = NULL;
+    options.mode = mode;
+    options.max_memory_bytes = 8 << 20;
+    assert_int_equal(takt_profiler_create(&options, &profiler), TAKT_OK);
+    assert_int_equal(takt_profiler_start(profiler), TAKT_OK);
+    for (uint32_t i = 0; i < CANCELLED; i++) {
+        pthread_t id;
+        void *result = NULL;
+        uint64_t until = __atomic_load_n(&turns, __ATOMIC_RELAXED) + 500 + 37 * i;
+        assert_int_equal(pthread_create(&id, NULL, record_until_cancelled, NULL), 0);
+        while (__atomic_load_n(&turns, __ATOMIC_RELAXED) < until)
+            sched_yield();
+        assert_int_equal(pthread_cancel(id), 0);
+        assert_int_equal(pthread_join(id, &result), 0);
+        assert_ptr_equal(result, PTHREAD_CANCELED);
+    }
+    assert_int_equal(takt_profiler_stop(profiler), TAKT_OK);
+    const takt_trace *trace = takt_profiler_trace(profiler);
+    assert_non_null(trace);
+    takt_profiler_destroy(profiler);
+}
+
+TEST(threads_that_are_cancelled_at_any_instruction_hold_nobody_up)
+{
+#if defined(TKT_ADDRESS_SANITIZER) || defined(TKT_THREAD_SANITIZER)
+    SKIP_CASE("a sanitizer has locks of its own");
+#endif
+    cancel_threads(TAKT_MODE_TRACE);
+    cancel_threads(TAKT_MODE_SUMMARY);
+    cancel_threads(TAKT_MODE_BOTH);
+    cancel_threads(TAKT_MODE_FLIGHT);
 }
 
 /* The kernel tells whether the memory of a thread is there: tkt_thread_peek(). */
