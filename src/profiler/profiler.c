@@ -404,6 +404,7 @@ __attribute__((cold)) void tkt_profiler_save_at_exit(takt_profiler *profiler, bo
     else
         deliver(profiler);
     view(profiler);
+    tkt_worker_end(&profiler->worker); /* it may be a plugin that is unloaded, its code with it */
 }
 
 /* ---- Making and freeing ---------------------------------------------------------------------- */

@@ -50,7 +50,13 @@ grep -qE "scope of the plugin .* 200( |\$)" "$scratch/output" ||
 loads=${LOADS:-20}
 "$CC" "${flags[@]}" -fPIC -shared test/stress/plugin.c -o "$scratch/whole.so" \
     "$TAKT_LIB/libtakt.a" -pthread -ldl -lyaml -lz -lm || fail "cannot be built with the archive"
+# Closed while it records, it saves that, and leaves no thread behind, whose code would be gone.
+"$CC" "${flags[@]}" test/stress/unloading_host.c -o "$scratch/unloading" -ldl || fail "cannot be built"
 if [ -z "${SAN-}" ]; then
+    "$scratch/unloading" "$scratch/whole.so" "$scratch/left" >"$scratch/output" 2>&1 ||
+        fail "closing a plugin that records: status $?: $(cat "$scratch/output")"
+    grep -qx 'loaded 0' "$scratch/output" || fail "after closing: $(cat "$scratch/output")"
+    [ -s "$scratch/left/left.0.pftrace" ] || fail "the recording of the closed plugin is not saved"
     "$scratch/stranger" "$scratch/whole.so" "$scratch" "$loads" \
         >"$scratch/output" 2>"$scratch/errors" ||
         fail "closing a plugin with Takt in it: status $?: $(tail -5 "$scratch/errors")"

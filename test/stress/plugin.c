@@ -6,6 +6,7 @@
 
 void plugin_work(void);
 int plugin_record(void);
+int plugin_begin(const char *folder);
 
 void plugin_work(void)
 {
@@ -46,4 +47,21 @@ int plugin_record(void)
     bool is_there = trace && takt_trace_facts(trace)->span_count > 0;
     takt_profiler_destroy(profiler);
     return status == TAKT_OK && is_there ? 0 : 2;
+}
+
+/* Begins a recording that nobody stops. */
+int plugin_begin(const char *folder)
+{
+    static const char *const traces[] = {"perfetto"};
+    takt_profiler_options options = TAKT_PROFILER_OPTIONS_INIT;
+    takt_profiler *profiler = NULL;
+    options.name = "left";
+    options.directory = folder;
+    options.traces = traces;
+    options.trace_count = 1;
+    if (takt_profiler_create(&options, &profiler) != TAKT_OK ||
+        takt_profiler_start(profiler) != TAKT_OK)
+        return 1;
+    plugin_work();
+    return 0;
 }
