@@ -443,7 +443,7 @@ takt_status imp_build_finish(imp_build *build, const char *name, const char *bac
     if (status == TAKT_OK)
         status = imp_finish_memory(build);
     if (status == TAKT_OK)
-        status = imp_finish_grids(build);
+        status = imp_finish_kernels(build);
     if (status == TAKT_OK)
         status = rename_correlations(build);
     if (status == TAKT_OK)

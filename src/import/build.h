@@ -172,9 +172,6 @@ void imp_build_work(imp_build *build, const imp_work *work);
 /* Fills in what follows from the compute capability of one of NVIDIA's devices. */
 void imp_build_capability(const imp_build *build, tkt_device *device);
 
-/* Fills in the occupancy of a kernel, if the device's properties are known. */
-void imp_build_occupancy(imp_build *build, imp_work *work);
-
 /* Adds a wait; its call is found by correlation and process. */
 void imp_build_wait(imp_build *build, const tkt_wait *wait, uint32_t process);
 void imp_build_overhead(imp_build *build, const char *name, uint32_t thread, uint64_t begin_ns,
@@ -191,8 +188,9 @@ void imp_build_memory(imp_build *build, imp_row *row, const imp_memory *memory, 
 
 /* Parts of imp_build_finish(). TAKT_NO_MEMORY. */
 
-/* Gives kernels without a grid that of their call. */
-takt_status imp_finish_grids(imp_build *build);
+/* Gives kernels without a grid that of their call, and kernels without an occupancy that which
+ * follows from their device: the file may tell both behind the kernel. */
+takt_status imp_finish_kernels(imp_build *build);
 
 /* Adds up the allocations. */
 takt_status imp_finish_memory(imp_build *build);

@@ -3,6 +3,7 @@
 
 #include "cuda/kernel.h"
 #include "cuda/kinds.h"
+#include "export/devices.h"
 #include "trace/devices.h"
 #include "trace/order.h"
 
@@ -174,14 +175,7 @@ void imp_build_capability(const imp_build *build, tkt_device *device)
     device->reserved_shared_per_block = device->major >= 8 ? 1024 : 0;
 }
 
-void imp_build_occupancy(imp_build *build, imp_work *work)
-{
-    const tkt_device *device = imp_build_device(build, work->device);
-    if (device)
-        tkt_occupancy_fill(&work->shape, device);
-}
-
-/* ---- Grids of calls -------------------------------------------------------------------------- */
+/* ---- Grids and occupancy --------------------------------------------------------------------- */
 
 void imp_build_grid(imp_build *build, uint32_t correlation, const imp_grid *grid)
 {
@@ -196,23 +190,49 @@ void imp_build_grid(imp_build *build, uint32_t correlation, const imp_grid *grid
     *index = (uint64_t)(added - build->grids.items) + 1;
 }
 
-takt_status imp_finish_grids(imp_build *build)
+/* The grid of the kernel's call; NULL if the kernel has one, or none is known. */
+static const imp_grid *grid_of(const imp_build *build, const tkt_activity *activity)
 {
-    takt_trace *trace = build->trace;
-    for (size_t i = 0; i < trace->activities.count && build->grids.count; i++) {
-        tkt_activity *activity = &trace->activities.items[i];
-        tkt_shape shape = trace->shapes.items[activity->shape];
-        const uint64_t *index = tkt_map_get(&build->grid_index, activity->correlation);
-        bool is_kernel = (shape.filter & (TAKT_TIMING_KERNEL | TAKT_TIMING_BUILTIN)) != 0;
-        if (!index || !is_kernel || shape.grid[0])
-            continue;
-        const imp_grid *grid = &build->grids.items[*index - 1];
+    if (build->grids.count == 0 || build->trace->shapes.items[activity->shape].grid[0])
+        return NULL;
+    const uint64_t *index = tkt_map_get(&build->grid_index, activity->correlation);
+    return index ? &build->grids.items[*index - 1] : NULL;
+}
+
+/* The shape, completed. */
+static uint32_t complete(imp_build *build, const tkt_activity *activity, const imp_grid *grid)
+{
+    tkt_shape shape = build->trace->shapes.items[activity->shape];
+    if (grid) {
         memcpy(shape.grid, grid->grid, sizeof shape.grid);
         memcpy(shape.block, grid->block, sizeof shape.block);
-        shape.label = 0;
-        shape.filter = TAKT_TIMING_KERNEL;
-        activity->shape = shape_of(build, &shape);
     }
+    const tkt_device *device = tkt_device_facts(build->trace, activity->device);
+    if (!shape.occupancy && device)
+        tkt_occupancy_fill(&shape, device);
+    shape.label = 0;
+    shape.filter = TAKT_TIMING_KERNEL;
+    return shape_of(build, &shape);
+}
+
+takt_status imp_finish_kernels(imp_build *build)
+{
+    takt_trace *trace = build->trace;
+    tkt_map completed = {0}; /* device << 32 | shape -> shape + 1 */
+    for (size_t i = 0; i < trace->activities.count && !build->is_short; i++) {
+        tkt_activity *activity = &trace->activities.items[i];
+        if (!(activity->filter & (TAKT_TIMING_KERNEL | TAKT_TIMING_BUILTIN)))
+            continue;
+        const imp_grid *grid = grid_of(build, activity);
+        uint64_t none = 0, key = (uint64_t)activity->device << 32 | activity->shape;
+        uint64_t *known = grid ? &none : tkt_map_put(&completed, key);
+        build->is_short |= !known;
+        if (known && !*known)
+            *known = (uint64_t)complete(build, activity, grid) + 1;
+        if (!build->is_short)
+            activity->shape = (uint32_t)*known - 1;
+    }
+    tkt_map_fini(&completed);
     return build->is_short ? TAKT_NO_MEMORY : TAKT_OK;
 }
 

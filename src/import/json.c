@@ -96,18 +96,6 @@ static bool skip_event(imp_json *json, bool has_begun)
 
 /* ---- Events ---------------------------------------------------------------------------------- */
 
-/* Names with quotes in them need the slower way of finding where strings end. */
-static imp_result scan_either_way(imp_json *json, const uint8_t **at, const uint8_t *end)
-{
-    const uint8_t *begin = *at;
-    imp_result result = imp_scan_event(at, end, &json->object, &json->args, &json->args_begin);
-    if (result != IMP_BAD)
-        return result;
-    *at = begin;
-    json->args_begin = NULL;
-    return imp_scan_object(at, end, IMP_QUOTES_LOOSE, &json->object);
-}
-
 /* A note beside the trace. The first such event is named, all are counted. */
 static void tell_too_large(const imp_json *json)
 {
@@ -115,6 +103,27 @@ static void tell_too_large(const imp_json *json)
     if (input->error && !input->error->message[0])
         tkt_error_set(input->error, TAKT_OK, "%s: byte %llu: left out an event of more than %s",
                       input->name, (unsigned long long)json->event_offset, MOST_TEXT);
+}
+
+/* Reads an event that strict reading refuses. With a string that never ends, it would take the next
+ * event's members, too. */
+static imp_result scan_loosely(imp_json *json, const uint8_t **at, const uint8_t *end)
+{
+    const uint8_t *begin = *at;
+    json->args_begin = NULL;
+    imp_result result = imp_scan_object(at, end, IMP_QUOTES_LOOSE, &json->object);
+    return result != IMP_BAD && runs_on(begin, result == IMP_DONE ? *at : end) ? IMP_BAD : result;
+}
+
+/* IMP_MORE: the event may be valid JSON, or may be read loosely, with more bytes. */
+static imp_result scan_either_way(imp_json *json, const uint8_t **at, const uint8_t *end)
+{
+    const uint8_t *begin = *at;
+    imp_result result = imp_scan_event(at, end, &json->object, &json->args, &json->args_begin);
+    if (result == IMP_DONE || (result == IMP_MORE && !runs_on(begin, end)))
+        return result;
+    *at = begin;
+    return scan_loosely(json, at, end);
 }
 
 #define USUAL_BYTES 4096u /* more than most events have */
@@ -128,10 +137,12 @@ static imp_result scan_event(imp_json *json)
         size_t left = tkt_input_left(json->input);
         const uint8_t *at = window->at, *end = window->at + (left < most ? left : most);
         imp_result result = scan_either_way(json, &at, end);
-        if (result == IMP_MORE && runs_on(window->at, end))
-            return IMP_BAD;
         if (result == IMP_MORE && (left > most || grow(json)))
             continue;
+        if (result == IMP_MORE) {
+            at = window->at;
+            result = scan_loosely(json, &at, end);
+        }
         if (result == IMP_MORE && left >= MOST_BYTES) {
             tell_too_large(json);
             return IMP_BAD;
@@ -214,19 +225,11 @@ static bool take_events(imp_json *json)
 
 /* ---- The head and tail of the file ----------------------------------------------------------- */
 
-static bool scan_inside(const imp_value *value, imp_object *out)
-{
-    if (value->kind != IMP_OBJECT)
-        return false;
-    const uint8_t *at = value->bytes + 1;
-    return imp_scan_object(&at, value->bytes + value->size, IMP_QUOTES_LOOSE, out) == IMP_DONE;
-}
-
 static void take_ranks(imp_json *json, const imp_value *value)
 {
     imp_object info;
     int64_t rank = 0, size = 0;
-    if (!scan_inside(value, &info))
+    if (!imp_scan_inside(value, &info))
         return;
     imp_integer(imp_find(&info, "rank"), &rank);
     imp_integer(imp_find(&info, "world_size"), &size);
@@ -247,7 +250,7 @@ static void take_losses(imp_json *json, const imp_value *value)
 {
     imp_object losses;
     int64_t count;
-    if (!scan_inside(value, &losses))
+    if (!imp_scan_inside(value, &losses))
         return;
     for (int i = 0; i < TAKT_LOSS_COUNT; i++)
         if (imp_integer(imp_find(&losses, takt_loss_name((takt_loss)i)), &count) && count > 0)
@@ -266,7 +269,7 @@ static void take_all_steps(imp_json *json, const imp_value *value)
     imp_object members;
     int64_t pairs[2 * TKT_HISTOGRAM_BUCKETS];
     tkt_all_steps *steps = &json->build.trace->all_steps;
-    if (!scan_inside(value, &members))
+    if (!imp_scan_inside(value, &members))
         return;
     steps->simulated_seconds = fmax(real_of(&members, "simulated_seconds"), 0);
     steps->stats.count = count_of(&members, "count");
@@ -289,7 +292,7 @@ static void take_takt(imp_json *json, const imp_value *value)
     imp_object info;
     takt_facts *facts = &json->build.trace->facts;
     int64_t cycle = 0, part = 1, key = 0;
-    json->is_takt = scan_inside(value, &info);
+    json->is_takt = imp_scan_inside(value, &info);
     if (!json->is_takt)
         return;
     json->name = imp_json_string(json, imp_find(&info, "run"));
@@ -327,20 +330,33 @@ static void take_member(imp_json *json, const imp_value *key, const imp_value *v
         json->is_part = true;
 }
 
+/* What may follow a member. */
+static imp_result scan_behind(const uint8_t *at, const uint8_t *end)
+{
+    at = imp_skip_space(at, end);
+    return at == end ? IMP_MORE : *at == ',' || *at == '}' ? IMP_DONE : IMP_BAD;
+}
+
 /* Reads a member of the file's object, up to its value if that is the list of events. */
 static imp_result scan_member(imp_json *json, imp_value *key, imp_value *value, bool *is_events)
 {
     tkt_input_window *window = &json->input->window;
-    for (;;) {
+    for (imp_quotes quotes = IMP_QUOTES_STRICT;;) {
         const uint8_t *at = window->at;
         imp_result result = imp_scan_key(&at, window->end, key);
         at = imp_skip_space(at, window->end);
         *is_events =
             result == IMP_DONE && at < window->end && *at == '[' && imp_is(key, "traceEvents");
         if (result == IMP_DONE && !*is_events)
-            result = imp_scan_value(&at, window->end, IMP_QUOTES_LOOSE, value);
+            result = imp_scan_value(&at, window->end, quotes, value);
+        if (result == IMP_DONE && !*is_events)
+            result = scan_behind(at, window->end);
         if (result == IMP_MORE && grow(json))
             continue;
+        if (result != IMP_DONE && quotes == IMP_QUOTES_STRICT) {
+            quotes = IMP_QUOTES_LOOSE;
+            continue;
+        }
         if (result == IMP_DONE)
             window->at = at + *is_events;
         return result;

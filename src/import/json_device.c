@@ -48,6 +48,16 @@ static void take_device(imp_json *json, const imp_object *object)
     imp_build_capability(&json->build, device);
 }
 
+/* Reads a value of the list: strictly, or else loosely. */
+static bool next_item(const uint8_t **at, const uint8_t *end, imp_value *item)
+{
+    const uint8_t *begin = *at;
+    if (imp_scan_value(at, end, IMP_QUOTES_STRICT, item) == IMP_DONE)
+        return true;
+    *at = begin;
+    return imp_scan_value(at, end, IMP_QUOTES_LOOSE, item) == IMP_DONE;
+}
+
 void imp_json_take_devices(imp_json *json, const imp_value *list)
 {
     if (list->kind != IMP_ARRAY)
@@ -55,10 +65,8 @@ void imp_json_take_devices(imp_json *json, const imp_value *list)
     const uint8_t *at = list->bytes + 1, *end = list->bytes + list->size;
     imp_value item;
     imp_object object;
-    while (imp_scan_value(&at, end, IMP_QUOTES_LOOSE, &item) == IMP_DONE) {
-        const uint8_t *inside = item.bytes + 1;
-        if (item.kind == IMP_OBJECT &&
-            imp_scan_object(&inside, item.bytes + item.size, IMP_QUOTES_LOOSE, &object) == IMP_DONE)
+    while (next_item(&at, end, &item)) {
+        if (imp_scan_inside(&item, &object))
             take_device(json, &object);
         at = imp_skip_space(at, end);
         if (at == end || *at++ != ',')
@@ -151,7 +159,6 @@ bool imp_json_take_kernel(imp_json *json, const imp_event *event)
     shape->local_bytes = (uint32_t)imp_json_uint(json, "local memory per thread");
     shape->graph = (uint32_t)imp_json_uint(json, "graph id");
     shape->graph_node = imp_json_uint(json, "graph node id");
-    imp_build_occupancy(&json->build, &work);
     if (imp_real(imp_json_arg(json, "theoretical occupancy %"), &percent) && percent > 0 &&
         percent <= 100)
         shape->occupancy = (uint16_t)(percent * 100 + 0.5);

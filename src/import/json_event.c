@@ -221,13 +221,7 @@ static void scan_args(imp_json *json, const imp_value *args)
     if (args->kind == IMP_OBJECT && args->bytes == json->args_begin)
         return;
     json->args.count = 0;
-    if (args->kind != IMP_OBJECT)
-        return;
-    const uint8_t *at = args->bytes + 1, *end = args->bytes + args->size;
-    if (imp_scan_object(&at, end, IMP_QUOTES_STRICT, &json->args) == IMP_BAD) {
-        at = args->bytes + 1;
-        imp_scan_object(&at, end, IMP_QUOTES_LOOSE, &json->args);
-    }
+    imp_scan_inside(args, &json->args);
 }
 
 bool imp_json_take(imp_json *json)

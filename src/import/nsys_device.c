@@ -83,7 +83,6 @@ static void take_kernel(imp_nsys *nsys, sqlite3_value **row)
     shape->dynamic_shared_bytes = imp_column_u32(row, OWN + 10);
     shape->local_bytes = imp_column_u32(row, OWN + 11);
     shape->graph_node = imp_column_u64(row, OWN + 12);
-    imp_build_occupancy(&nsys->build, &work);
     imp_build_work(&nsys->build, &work);
 }
 

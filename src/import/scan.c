@@ -64,28 +64,40 @@ static imp_result is_closing(const uint8_t *at, const uint8_t *end, bool may_be_
     return quote == end ? IMP_MORE : *quote == ':' ? IMP_DONE : IMP_BAD;
 }
 
-/* From behind the opening quote to behind the closing one. */
+/* True for the bytes behind a quote that ends a key. */
+static bool ends_key(const uint8_t *at, const uint8_t *end)
+{
+    at = imp_skip_space(at, end);
+    return at < end && *at == ':';
+}
+
+/* From behind the opening quote to behind the closing one. A string with line feeds and with what
+ * looks like a key lacks its own end: it runs on into the members behind it. */
 static imp_result scan_string(const uint8_t **place, const uint8_t *end, imp_quotes quotes,
                               bool may_be_key, imp_value *out)
 {
     const uint8_t *at = *place;
+    bool has_line = false, has_key = false;
     *out = (imp_value){.bytes = at, .kind = IMP_STRING};
     for (;; at++) {
         at = find_special(at, end);
         if (at == end)
             return IMP_MORE;
-        if (*at == '\n') {
-            *place = at;
-            return IMP_BAD;
-        }
         if (*at == '\\') {
             out->is_escaped = true;
             if (++at == end)
                 return IMP_MORE;
             continue;
         }
-        imp_result closes =
-            quotes == IMP_QUOTES_STRICT ? IMP_DONE : is_closing(at + 1, end, may_be_key);
+        if (*at == '"' && quotes == IMP_QUOTES_STRICT)
+            break;
+        has_line |= *at == '\n';
+        has_key |= *at == '"' && ends_key(at + 1, end);
+        if (has_line && (has_key || quotes == IMP_QUOTES_STRICT)) {
+            *place = at;
+            return IMP_BAD;
+        }
+        imp_result closes = *at == '"' ? is_closing(at + 1, end, may_be_key) : IMP_BAD;
         if (closes == IMP_MORE)
             return IMP_MORE;
         if (closes == IMP_DONE)
@@ -98,6 +110,13 @@ static imp_result scan_string(const uint8_t **place, const uint8_t *end, imp_quo
 
 /* ---- Values ---------------------------------------------------------------------------------- */
 
+/* True for bytes that may follow a string in a list or an object. */
+static bool goes_on(const uint8_t *at, const uint8_t *end)
+{
+    at = imp_skip_space(at, end);
+    return at == end || *at == ',' || *at == ':' || *at == ']' || *at == '}';
+}
+
 /* Moves *place from an opening brace or bracket to behind the one that closes it. A bracket may
  * close a brace here: scanning the content finds that fault later. */
 static imp_result scan_nested(const uint8_t **place, const uint8_t *end, imp_quotes quotes)
@@ -109,6 +128,8 @@ static imp_result scan_nested(const uint8_t **place, const uint8_t *end, imp_quo
         if (byte == '"') {
             imp_value string;
             imp_result result = scan_string(&at, end, quotes, true, &string);
+            if (result == IMP_DONE && !goes_on(at, end))
+                result = IMP_BAD;
             if (result != IMP_DONE) {
                 *place = at;
                 return result;
@@ -183,17 +204,14 @@ imp_result imp_scan_key(const uint8_t **place, const uint8_t *end, imp_value *ou
     return *(*place)++ == ':' ? IMP_DONE : IMP_BAD;
 }
 
-/* The arguments of an event, read once. Where they have a fault, its place may yet be found to be
- * within a value. */
+/* The arguments of an event, read once. */
 static imp_result scan_args(const uint8_t **place, const uint8_t *end, imp_object *args,
                             const uint8_t **args_begin, imp_value *out)
 {
     const uint8_t *begin = imp_skip_space(*place, end), *at = begin + 1;
-    imp_result result = IMP_BAD;
-    if (begin < end && *begin == '{')
-        result = imp_scan_object(&at, end, IMP_QUOTES_STRICT, args);
-    if (result == IMP_BAD)
+    if (begin == end || *begin != '{')
         return imp_scan_value(place, end, IMP_QUOTES_STRICT, out);
+    imp_result result = imp_scan_object(&at, end, IMP_QUOTES_STRICT, args);
     *args_begin = begin;
     *out = (imp_value){.bytes = begin, .size = (size_t)(at - begin), .kind = IMP_OBJECT};
     *place = at;
@@ -239,6 +257,19 @@ imp_result imp_scan_object(const uint8_t **place, const uint8_t *end, imp_quotes
                            imp_object *out)
 {
     return scan_members(place, end, quotes, out, NULL, NULL);
+}
+
+bool imp_scan_inside(const imp_value *value, imp_object *out)
+{
+    if (value->kind != IMP_OBJECT)
+        return false;
+    imp_result result = IMP_BAD;
+    for (int quotes = IMP_QUOTES_STRICT; quotes <= IMP_QUOTES_LOOSE && result != IMP_DONE;
+         quotes++) {
+        const uint8_t *at = value->bytes + 1;
+        result = imp_scan_object(&at, value->bytes + value->size, (imp_quotes)quotes, out);
+    }
+    return result == IMP_DONE;
 }
 
 imp_result imp_scan_event(const uint8_t **place, const uint8_t *end, imp_object *out,

@@ -44,11 +44,12 @@ typedef enum imp_result {
     IMP_BAD
 } imp_result;
 
-/* How to find the end of a string that is a value. */
+/* How to find the end of a string that is a value. Loose reading is for what strict reading refuses:
+ * of valid JSON, it may take several strings of an array for one. */
 typedef enum imp_quotes {
-    IMP_QUOTES_STRICT, /* at the next quote */
+    IMP_QUOTES_STRICT, /* at the next quote, on the same line */
     IMP_QUOTES_LOOSE   /* at the next quote that is followed by what may follow a value: the end of
-                        * the   object, or a comma and another member */
+                        * the object, or a comma and another member */
 } imp_quotes;
 
 /* Reads the members of an object from behind its opening brace. `*at` moves behind the closing
@@ -56,10 +57,14 @@ typedef enum imp_quotes {
 imp_result imp_scan_object(const uint8_t **at, const uint8_t *end, imp_quotes quotes,
                            imp_object *out);
 
-/* Reads an event, whose quotes are strict. If its "args" are an object without faults, `*args` gets
- * their members on the way and `*args_begin` the place of their brace, otherwise NULL. */
+/* Reads an event, whose quotes are strict. If its "args" are an object, `*args` gets their members on
+ * the way and `*args_begin` the place of their brace, otherwise NULL. */
 imp_result imp_scan_event(const uint8_t **at, const uint8_t *end, imp_object *out,
                           imp_object *args, const uint8_t **args_begin);
+
+/* Reads the members of a value that has been read: strictly, or else loosely. False if it is no
+ * object, or does not end; `out` has the members before the fault. */
+bool imp_scan_inside(const imp_value *value, imp_object *out);
 
 /* Reads one value. */
 imp_result imp_scan_value(const uint8_t **at, const uint8_t *end, imp_quotes quotes,

@@ -4,6 +4,7 @@ reports of what Takt imports say what was planned, to the nanosecond."""
 import csv
 import gzip
 import io
+import itertools
 import json
 import os
 import re
@@ -250,6 +251,29 @@ def check_stacks(path):
     found = info["wall_ns"], info["marks"], info["losses"]["crossing spans"]
     if found != (1100000, 0, 4):
         fail(f"stacks: wall time, marks, crossing spans: {found}")
+
+
+# The members of the file's object may come in any order. 128 threads with 168 registers each leave room
+# for 3 blocks of 4 warps of 64: 18.75 %.
+MEMBERS = {
+    "schemaVersion": 1,
+    "deviceProperties": [{"id": 0, "name": "NVIDIA H100", "computeMajor": 9, "computeMinor": 0, "numSms": 132,
+                          "warpSize": 32, "maxThreadsPerBlock": 1024, "maxThreadsPerMultiprocessor": 2048,
+                          "regsPerBlock": 65536, "regsPerMultiprocessor": 65536, "sharedMemPerBlock": 49152,
+                          "sharedMemPerBlockOptin": 232448, "sharedMemPerMultiprocessor": 233472}],
+    "labels": ["CPU", "CUDA", "memory"],
+    "traceEvents": [{"ph": "X", "cat": "kernel", "name": "k", "pid": 0, "tid": 7, "ts": 5, "dur": 3,
+                     "args": {"device": 0, "stream": 7, "context": 1, "registers per thread": 168,
+                              "grid": [64, 1, 1], "block": [128, 1, 1]}}]}
+
+
+def check_orders(path):
+    for order in itertools.permutations(MEMBERS):
+        for indent in None, 1:
+            with open(path, "w", encoding="utf-8") as file:
+                json.dump({key: MEMBERS[key] for key in order}, file, indent=indent)
+            compare(f"order {order}", {"kernel k": dict(occupancy_percent="18.75", limited_by="registers",
+                                                        registers=168)}, table(path, "kernels", "name"))
 
 
 # Takt's own file with its events out of order: declared work. "io" overlaps the end of "step".
@@ -555,6 +579,7 @@ with tempfile.TemporaryDirectory() as scratch:
     check_stacks(scratch + "/stacks.json")
     check_foreign(scratch + "/foreign.json")
     check_work(scratch + "/work.json")
+    check_orders(scratch + "/orders.json")
     check_odd_rows(scratch + "/rows.sqlite")
     check_kinds(scratch + "/kinds.sqlite")
     check_unnamed(scratch + "/unnamed")

@@ -162,6 +162,66 @@ TEST(a_broken_event_at_the_end_is_no_cut)
     }
 }
 
+#define SPAN(name, ts)                                                                             \
+    "{\"ph\":\"X\",\"name\":\"" name "\",\"pid\":1,\"tid\":1,\"ts\":" ts ",\"dur\":1}"
+
+/* Loose reading would take the labels for one string, or find no end of it. */
+TEST(valid_json_before_the_events_is_read)
+{
+    static const char *const heads[] = {
+        "{\n\"labels\": [\n\"CPU\",\n\"CUDA\"\n],", "{\"labels\":[\"a\",\"b\",\"c\"],",
+        "{\"a\":{\"b\":[\"x\",\n\"y\",{\"c\":[]}]},", "{\"note\": \"say \"hi\" to\nall\","};
+    char text[512];
+    for (size_t i = 0; i < sizeof heads / sizeof *heads; i++) {
+        int size = snprintf(text, sizeof text, "%s\"traceEvents\":[%s]}", heads[i], SPAN("s", "5"));
+        for (size_t step = 1; step < 600; step = 5 * step) {
+            takt_trace *trace = read_text(text, (size_t)size, step);
+            assert_non_null(trace);
+            assert_int_equal(trace->facts.span_count, 1);
+            assert_int_equal(losses(trace), 0);
+            takt_trace_release(trace);
+        }
+    }
+}
+
+/* What is not quite JSON costs no event, also where strict reading would go on into the next event
+ * of the same line. */
+TEST(quotes_and_line_feeds_in_names_are_read)
+{
+    static const char text[] = "[" SPAN("f\nreturn \"x\"\n", "10") "," SPAN("a\tb", "20") "," SPAN(
+        "3.5\" disk",
+        "30") ",\n"
+              "{\"ph\":\"X\",\"name\":\"n\",\"pid\":1,\"tid\":1,\"ts\":40,\"dur\":1,\"args\":"
+              "{\"s\":\"a \"b\"}}," SPAN("m",
+                                         "50") ",{\"ph\":\"X\",\"name\":\"n\",\"pid\":1,\"tid\":1,"
+                                               "\"ts\":60,\"dur\":1,\"args\":{\"s\":\"a \"b\"}}]";
+    static const char *const names[] = {"f\nreturn \"x\"\n", "a\tb", "3.5\" disk", "n", "m", "n"};
+    for (size_t step = 1; step < 2000; step = 9 * step) {
+        takt_trace *trace = read_text(text, sizeof text - 1, step);
+        assert_non_null(trace);
+        assert_int_equal(losses(trace), 0);
+        const tkt_spans *spans = &trace->tracks.items[0].spans;
+        assert_int_equal(spans->count, sizeof names / sizeof *names);
+        for (size_t i = 0; i < spans->count; i++)
+            assert_string_equal(
+                tkt_trace_text(trace, trace->sites.items[tkt_span_site(&spans->items[i])].name),
+                names[i]);
+        takt_trace_release(trace);
+    }
+}
+
+/* A string without its end, and with line feeds behind it, takes no members of the next event. */
+TEST(an_endless_string_takes_no_other_event)
+{
+    static const char text[] = "[{\"ph\":\"X\",\n\"name\":\"lost,\n\"pid\":1,\"tid\":1,\n\"ts\":5,"
+                               "\"dur\":1},\n" SPAN("kept", "20") ",\n" SPAN("kept", "30") "]";
+    takt_trace *trace = read_text(text, sizeof text - 1, 64);
+    assert_non_null(trace);
+    assert_int_equal(trace->facts.span_count, 2);
+    assert_int_equal(takt_trace_loss(trace, TAKT_LOSS_SKIPPED_EVENTS), 1);
+    takt_trace_release(trace);
+}
+
 TEST(a_negative_duration_is_a_fault_of_the_clock)
 {
     static const char text[] =

@@ -72,15 +72,17 @@ TEST(arguments_are_read_with_their_event)
     assert_int_equal(args.count, 2);
     assert_true(imp_is(imp_find(&args, "n"), "7"));
     at = (const uint8_t *)broken;
-    assert_int_equal(imp_scan_event(&at, at + sizeof broken - 1, &event, &args, &begin), IMP_DONE);
-    assert_null(begin);
+    assert_int_equal(imp_scan_event(&at, at + sizeof broken - 1, &event, &args, &begin), IMP_BAD);
+    assert_int_equal(scan(broken, IMP_QUOTES_LOOSE, &event), IMP_DONE);
     assert_true(imp_is(imp_find(&event, "args"), "{\"n\": \"say \"hi\"\"}"));
+    assert_true(imp_scan_inside(imp_find(&event, "args"), &args));
+    assert_true(imp_is(imp_find(&args, "n"), "say \"hi\""));
 }
 
 TEST(quotes_in_names_are_found)
 {
-    static const char *const names[] = {"say \"hi\"", "f(\"a\", \"b\")", "\"",
-                                        "\"\"",       "a\" b \"",        "operator\"\"_s"};
+    static const char *const names[] = {"say \"hi\"", "f(\"a\", \"b\")", "\"",     "\"\"",
+                                        "a\" b \"",   "operator\"\"_s",  "f\nx\n", "a \"b\"\n\tc"};
     char text[128];
     imp_object object;
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
