@@ -140,6 +140,7 @@ typedef struct tkt_chrome {
     tkt_chrome_track *tracks; /* by track */
     TKT_ARRAY_OF(tkt_chrome_device) devices;
     tkt_streams streams;
+    uint32_t zero_stream; /* number of streams that have number 0 */
     tkt_map     contexts; /* context -> string of its device; empty unless `only` */
     TKT_ARRAY_OF(tkt_chrome_stream) stream_rows; /* by stream */
     TKT_ARRAY_OF(tkt_chrome_work) works; /* sorted by begin */

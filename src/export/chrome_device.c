@@ -11,7 +11,8 @@
 #include <stddef.h>
 #include <stdlib.h>
 
-/* CUPTI's number of the default stream. Holistic Trace Analysis takes 0 for no stream. */
+/* CUPTI's number of the default stream. Holistic Trace Analysis takes 0 for no stream, but AMD's
+ * devices have a stream 0: it gets the first number from here on that no other stream has. */
 #define DEFAULT_STREAM 7u
 
 void tkt_chrome_devices_fini(tkt_chrome *chrome)
@@ -29,6 +30,18 @@ void tkt_chrome_devices_fini(tkt_chrome *chrome)
     tkt_map_fini(&chrome->contexts);
     tkt_free(chrome->arrows);
     tkt_free(chrome->launchers);
+}
+
+static uint32_t stream_of(const tkt_chrome *chrome, uint32_t context, uint32_t stream)
+{
+    return stream ? stream : context ? chrome->zero_stream : DEFAULT_STREAM;
+}
+
+/* So that Takt reads the number back. */
+static void put_own_number(tkt_writer *writer, uint32_t context, uint32_t stream)
+{
+    if (context && !stream)
+        tkt_writer_text(writer, ",\"" TKT_CHROME_STREAM_NUMBER "\":0");
 }
 
 /* ---- Devices and streams --------------------------------------------------------------------- */
@@ -63,7 +76,7 @@ static bool is_taken(const tkt_chrome *chrome, uint32_t device, uint32_t stream)
 static bool add_stream(tkt_chrome *chrome, const tkt_activity *activity)
 {
     uint32_t device = tkt_chrome_device_index(chrome, activity->device);
-    uint32_t stream = activity->stream ? activity->stream : DEFAULT_STREAM;
+    uint32_t stream = stream_of(chrome, activity->context, activity->stream);
     bool has_own = device != UINT32_MAX && !is_taken(chrome, device, stream);
     tkt_chrome_stream *added = device == UINT32_MAX ? NULL : TKT_ARRAY_ADD(&chrome->stream_rows);
     if (!added)
@@ -108,8 +121,11 @@ takt_status tkt_chrome_find_works(tkt_chrome *chrome)
     if (!chrome->arrows)
         return TAKT_NO_MEMORY;
     size_t count = tkt_device_activity_count(trace);
+    uint64_t taken = 0; /* bit n: the n-th number from DEFAULT_STREAM on */
     for (size_t i = 0; i < count; i++) {
         const tkt_activity *activity = &trace->activities.items[i];
+        uint32_t above = activity->stream - DEFAULT_STREAM;
+        taken |= above < 63 ? UINT64_C(1) << above : 0;
         if (chrome->only && !note_context(chrome, activity))
             return TAKT_NO_MEMORY;
         if (chrome->only && activity->device != chrome->only)
@@ -119,6 +135,7 @@ takt_status tkt_chrome_find_works(tkt_chrome *chrome)
             return TAKT_NO_MEMORY;
         *work = (tkt_chrome_work){activity->begin_ns, i};
     }
+    chrome->zero_stream = DEFAULT_STREAM + (uint32_t)__builtin_ctzll(~taken);
     return tkt_order_by_time(TKT_ORDER_ITEMS(&chrome->works, 0));
 }
 
@@ -284,6 +301,7 @@ static void put_work(tkt_chrome *chrome, const tkt_activity *activity, const tkt
         "\"stream\":%u,\"correlation\":%u",
         (unsigned long long)tkt_chrome_external_id(chrome, activity->track, activity->scope),
         row->pid, activity->context, row->stream, activity->correlation);
+    put_own_number(writer, activity->context, activity->stream);
     if (shape)
         put_shape(writer, shape, tkt_device_facts(trace, activity->device),
                   activity->end_ns - activity->begin_ns);
@@ -370,9 +388,9 @@ static void put_slice(tkt_chrome *chrome, const char *category, const char *name
     tkt_chrome_put_times(chrome, begin_ns, end_ns);
 }
 
-static int stream_of(uint32_t stream)
+static int stream_of_wait(const tkt_chrome *chrome, const tkt_wait *wait, uint32_t stream)
 {
-    return stream == UINT32_MAX ? -1 : stream ? (int)stream : (int)DEFAULT_STREAM;
+    return stream == UINT32_MAX ? -1 : (int)stream_of(chrome, wait->context, stream);
 }
 
 /* Holistic Trace Analysis finds with these fields what ran on another stream before a wait was
@@ -384,7 +402,7 @@ static void put_event(tkt_chrome *chrome, const tkt_wait *wait)
     tkt_writer_format(chrome->writer,
                       ",\"wait_on_stream\":%d,\"wait_on_cuda_event_record_corr_id\":%lld,"
                       "\"wait_on_cuda_event_id\":%u",
-                      is_known ? stream_of(wait->record_stream) : -1,
+                      is_known ? stream_of_wait(chrome, wait, wait->record_stream) : -1,
                       is_known ? (long long)wait->record_correlation : -1LL, wait->event);
 }
 
@@ -410,7 +428,8 @@ void tkt_chrome_waits(tkt_chrome *chrome, uint64_t last_ns)
                           ",\"args\":{\"cuda_sync_kind\":\"%s\",\"device\":%u,\"context\":%u,"
                           "\"stream\":%d,\"correlation\":%u",
                           tkt_wait_name(wait->kind), row->pid, wait->context,
-                          stream_of(wait->stream), wait->correlation);
+                          stream_of_wait(chrome, wait, wait->stream), wait->correlation);
+        put_own_number(chrome->writer, wait->context, wait->stream);
         if (wait->kind == TAKT_WAIT_EVENT || wait->kind == TAKT_WAIT_STREAM_EVENT)
             put_event(chrome, wait);
         tkt_writer_text(chrome->writer, "}},\n");

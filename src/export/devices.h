@@ -21,6 +21,9 @@ const char *tkt_wait_name(uint32_t kind);        /* tkt_wait: "Stream Sync" */
 #define TKT_CHROME_ORDINALS  64u
 #define TKT_CHROME_FREE_PIDS (1u << 22)
 
+/* The key in a Chrome slice's args of a stream's own number, where "stream" has another one. */
+#define TKT_CHROME_STREAM_NUMBER "stream number"
+
 /* Keys in a Chrome slice's args that Takt writes or readers know. A program's own key of that name
  * gets a number, so that the importer can tell them apart. */
 #define TKT_CHROME_TAKEN_KEYS                                                                      \

@@ -6,6 +6,7 @@
 #include "trace/order.h"
 
 #include <math.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -38,6 +39,7 @@ void imp_build_fini(imp_build *build)
     tkt_map_fini(&build->kernel_labels);
     TKT_ARRAY_FREE(&build->memory);
     tkt_map_fini(&build->grid_index);
+    tkt_map_fini(&build->large_streams);
     TKT_ARRAY_FREE(&build->grids);
     if (build->trace)
         takt_trace_release(build->trace);
@@ -48,6 +50,18 @@ uint32_t imp_build_string(imp_build *build, const char *bytes, size_t size)
     uint32_t string = tkt_trace_string(build->trace, bytes, strnlen(bytes, size));
     build->is_short |= string == TKT_STRTAB_FULL;
     return string == TKT_STRTAB_FULL ? 0 : string;
+}
+
+void imp_build_note(imp_build *build, const char *format, ...)
+{
+    size_t size = strlen(build->note);
+    size_t head =
+        (size_t)snprintf(build->note + size, sizeof build->note - size, "%s", size ? "; " : "");
+    va_list arguments;
+    va_start(arguments, format);
+    if (size + head < sizeof build->note)
+        vsnprintf(build->note + size + head, sizeof build->note - size - head, format, arguments);
+    va_end(arguments);
 }
 
 void imp_build_extend(imp_build *build, uint64_t begin_ns, uint64_t end_ns)
@@ -436,10 +450,12 @@ takt_status imp_build_finish(imp_build *build, const char *name, const char *bac
                              takt_trace **out)
 {
     takt_trace *trace = build->trace;
+    takt_status status = build->is_short ? TAKT_NO_MEMORY : imp_finish_times(build);
     close_spans(build);
     name_tracks(build);
     set_facts(build, name, backend);
-    takt_status status = build->is_short ? TAKT_NO_MEMORY : imp_nest(build);
+    if (status == TAKT_OK)
+        status = build->is_short ? TAKT_NO_MEMORY : imp_nest(build);
     if (status == TAKT_OK)
         status = imp_finish_memory(build);
     if (status == TAKT_OK)

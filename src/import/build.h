@@ -8,6 +8,7 @@
 #define TKT_IMPORT_BUILD_H
 
 #include "base/containers.h"
+#include "base/error.h"
 #include "trace/model.h"
 
 #include <takt/trace.h>
@@ -85,10 +86,13 @@ typedef struct imp_build {
     tkt_map kernel_labels;                 /* full name -> TAKT_TIMING_ bit << 32 | label */
     TKT_ARRAY_OF(imp_memory) memory;       /* allocations, with what the file says of them */
     tkt_map grid_index;                    /* correlation -> index into `grids` + 1 */
+    tkt_map large_streams;                 /* a stream's number beyond 32 bits -> here */
     TKT_ARRAY_OF(imp_grid) grids;          /* that calls have, for kernels that have none */
     uint32_t python;                       /* string: category of Python functions; 0: none */
     bool has_all_steps;                    /* trace->all_steps are complete */
-    uint64_t first_ns;                     /* of all events */
+    bool has_own_times;                    /* Takt recorded them, and has judged them */
+    char note[200];                        /* what was left out, for the user; or "" */
+    uint64_t first_ns;                     /* of all events; activities come last */
     uint64_t last_ns;
 } imp_build;
 
@@ -102,6 +106,9 @@ void imp_build_fini(imp_build *build);
 
 /* A string of the trace. */
 uint32_t imp_build_string(imp_build *build, const char *bytes, size_t size);
+
+/* Adds to the note. */
+void imp_build_note(imp_build *build, const char *format, ...) TKT_PRINTF(2, 3);
 
 /* Makes the recording as long as this, for an event that is not added. */
 void imp_build_extend(imp_build *build, uint64_t begin_ns, uint64_t end_ns);
@@ -154,7 +161,10 @@ void imp_build_step(imp_build *build, uint64_t number, uint64_t begin_ns, uint64
  * TKT_MOST_DEVICES on. Valid until the next call. */
 tkt_device *imp_build_device(imp_build *build, uint64_t ordinal);
 
-/* Adds an activity. Its shape is filled in but for the label; `shape->name` is a kernel's full
+/* False for what a device did at no time, which is counted as a loss. */
+bool imp_build_has_time(imp_build *build, uint64_t begin_ns, uint64_t end_ns);
+
+/* Adds an activity, whose times imp_build_finish() judges. Its shape is filled in but for the label; `shape->name` is a kernel's full
  * name. `process` is the number of the process that launched it, or IMP_NOTHING. */
 typedef struct imp_work {
     uint64_t begin_ns;
@@ -168,6 +178,11 @@ typedef struct imp_work {
 } imp_work;
 
 void imp_build_work(imp_build *build, const imp_work *work);
+
+/* The number of a stream that has this one in the file: the same up to IMP_LARGE_STREAM. Handles, which
+ * may need 64 bits, count from there. */
+#define IMP_LARGE_STREAM 1000000u
+uint32_t imp_build_stream(imp_build *build, uint64_t number);
 
 /* Fills in what follows from the compute capability of one of NVIDIA's devices. */
 void imp_build_capability(const imp_build *build, tkt_device *device);
@@ -187,6 +202,9 @@ void imp_build_memory(imp_build *build, imp_row *row, const imp_memory *memory, 
 /* ======== Finishing ======== */
 
 /* Parts of imp_build_finish(). TAKT_NO_MEMORY. */
+
+/* Leaves out activities whose times cannot be. */
+takt_status imp_finish_times(imp_build *build);
 
 /* Gives kernels without a grid that of their call, and kernels without an occupancy that which
  * follows from their device: the file may tell both behind the kernel. */

@@ -34,6 +34,17 @@ tkt_device *imp_build_device(imp_build *build, uint64_t ordinal)
     return device;
 }
 
+uint32_t imp_build_stream(imp_build *build, uint64_t number)
+{
+    if (number < IMP_LARGE_STREAM)
+        return (uint32_t)number;
+    uint64_t *known = tkt_map_put(&build->large_streams, number);
+    build->is_short |= !known;
+    if (known && !*known)
+        *known = IMP_LARGE_STREAM + build->large_streams.count - 1;
+    return known ? (uint32_t)*known : 0;
+}
+
 /* ---- Activities ------------------------------------------------------------------------------ */
 
 /* Kernels of one name have the same label, and are all a library's or none is. */
@@ -124,11 +135,19 @@ void imp_build_work(imp_build *build, const imp_work *work)
                                .context = work->context,
                                .correlation = work->correlation,
                                .reserved = work->process + 1};
-    imp_build_extend(build, work->begin_ns, work->end_ns);
+}
+
+bool imp_build_has_time(imp_build *build, uint64_t begin_ns, uint64_t end_ns)
+{
+    bool has_time = begin_ns || end_ns || build->has_own_times;
+    build->trace->losses[TAKT_LOSS_BAD_TIME] += !has_time;
+    return has_time;
 }
 
 void imp_build_wait(imp_build *build, const tkt_wait *wait, uint32_t process)
 {
+    if (!imp_build_has_time(build, wait->begin_ns, wait->end_ns))
+        return;
     tkt_wait *added = TKT_ARRAY_ADD(&build->trace->waits);
     build->is_short |= !added;
     if (!added)

@@ -295,6 +295,7 @@ static void take_takt(imp_json *json, const imp_value *value)
     json->is_takt = imp_scan_inside(value, &info);
     if (!json->is_takt)
         return;
+    json->build.has_own_times = true;
     json->name = imp_json_string(json, imp_find(&info, "run"));
     json->backend = imp_json_string(json, imp_find(&info, "backend"));
     json->build.trace->clock = imp_json_string(json, imp_find(&info, "clock"));
@@ -467,7 +468,11 @@ static takt_status finish(imp_json *json, takt_trace **out)
             if (trace->devices.items[i].earlier_until_ns)
                 trace->devices.items[i].earlier_until_ns += json->window_begin_ns - 1;
     }
-    return imp_build_finish(&json->build, name, backend_text(json, text, sizeof text), out);
+    takt_status status =
+        imp_build_finish(&json->build, name, backend_text(json, text, sizeof text), out);
+    if (json->build.note[0] && input->error && !input->error->message[0])
+        tkt_error_set(input->error, TAKT_OK, "%s: %s", input->name, json->build.note);
+    return status;
 }
 
 static takt_status read_all(imp_json *json, takt_trace **out)

@@ -76,37 +76,61 @@ void imp_json_take_devices(imp_json *json, const imp_value *list)
 
 /* ---- Activities ------------------------------------------------------------------------------ */
 
-/* The number of a stream: an argument, or in the row "stream 7". */
-static uint32_t stream_of(const imp_json *json, const imp_event *event)
+/* Reads the number of a stream: an argument, or in the row "stream 7". False if it is neither. */
+static bool read_stream(const imp_json *json, const imp_event *event, int64_t *number)
 {
-    const imp_value *stream = imp_json_arg(json, "stream");
-    int64_t number = 0;
-    if (stream->kind && imp_integer(stream, &number))
-        return number < 0 ? UINT32_MAX : (uint32_t)number;
+    const imp_value *own = json->is_takt ? imp_json_arg(json, TKT_CHROME_STREAM_NUMBER) : NULL;
+    const imp_value *stream = own && own->kind ? own : imp_json_arg(json, "stream");
+    if (stream->kind && imp_integer(stream, number))
+        return true;
     imp_value row = event->thread;
     if (row.size > 7 && memcmp(row.bytes, "stream ", 7) == 0) {
         row.bytes += 7;
         row.size -= 7;
     }
-    return imp_integer(&row, &number) && number >= 0 ? (uint32_t)number : 0;
+    return imp_integer(&row, number) && *number >= 0;
+}
+
+static uint32_t stream_of(imp_json *json, uint64_t number)
+{
+    return json->is_takt ? (uint32_t)number : imp_build_stream(&json->build, number);
+}
+
+/* Takt knows a stream by context and number. Files of AMD's devices name no context: then there is
+ * one of each device. */
+static void set_stream(imp_json *json, const imp_event *event, imp_work *work)
+{
+    int64_t number;
+    work->context = (uint32_t)imp_json_uint(json, "context");
+    if (!read_stream(json, event, &number))
+        return;
+    if (!work->context && !json->is_takt)
+        work->context = work->device + 1;
+    work->stream = number < 0 ? UINT32_MAX : stream_of(json, (uint64_t)number);
 }
 
 /* The device is an argument, or else the number of the row's process. False if it is neither. */
-static bool begin_work(imp_json *json, const imp_event *event, uint32_t filter, imp_work *work)
+static bool set_device(const imp_json *json, const imp_event *event, imp_work *work)
 {
     const imp_value *device = imp_json_arg(json, "device");
     int64_t number;
     if (!imp_integer(device->kind ? device : &event->process, &number) || number < 0 ||
         number >= TKT_MOST_DEVICES)
         return false;
+    work->device = (uint32_t)number;
+    return true;
+}
+
+static bool begin_work(imp_json *json, const imp_event *event, uint32_t filter, imp_work *work)
+{
     *work = (imp_work){.begin_ns = event->begin_ns,
                        .end_ns = event->end_ns,
-                       .device = (uint32_t)number,
-                       .context = (uint32_t)imp_json_uint(json, "context"),
-                       .stream = stream_of(json, event),
                        .correlation = imp_json_id(imp_json_arg(json, "correlation")),
                        .process = IMP_NOTHING};
     work->shape.filter = filter;
+    if (!set_device(json, event, work))
+        return false;
+    set_stream(json, event, work);
     return true;
 }
 
@@ -276,6 +300,8 @@ bool imp_json_take_annotation(imp_json *json, const imp_event *event)
     char name[64];
     if (!begin_work(json, event, 0, &work))
         return false;
+    if (!imp_build_has_time(&json->build, work.begin_ns, work.end_ns))
+        return true;
     const tkt_device *device = imp_build_device(&json->build, work.device);
     if (!device)
         return false;
@@ -289,20 +315,22 @@ bool imp_json_take_annotation(imp_json *json, const imp_event *event)
 
 bool imp_json_take_wait(imp_json *json, const imp_event *event)
 {
-    int64_t stream = 0, record = 0;
+    imp_work of = {.device = 0};
+    int64_t record = 0;
+    set_device(json, event, &of);
+    set_stream(json, event, &of);
     tkt_wait wait = {.begin_ns = event->begin_ns,
                      .end_ns = event->end_ns,
                      .correlation = imp_json_id(imp_json_arg(json, "correlation")),
-                     .context = (uint32_t)imp_json_uint(json, "context"),
+                     .context = of.context,
                      .event = (uint32_t)imp_json_uint(json, "wait_on_cuda_event_id")};
     for (uint32_t kind = TAKT_WAIT_EVENT; kind <= TAKT_WAIT_CONTEXT; kind++)
         if (imp_is(&event->name, tkt_wait_name(kind)))
             wait.kind = kind;
-    imp_integer(imp_json_arg(json, "stream"), &stream);
-    wait.stream = stream < 0 || wait.kind == TAKT_WAIT_CONTEXT ? UINT32_MAX : (uint32_t)stream;
+    wait.stream = wait.kind == TAKT_WAIT_CONTEXT ? UINT32_MAX : of.stream;
     imp_integer(imp_json_arg(json, "wait_on_cuda_event_record_corr_id"), &record);
     wait.record_correlation = record > 0 ? (uint32_t)record : 0;
-    wait.record_stream = record > 0 ? (uint32_t)imp_json_uint(json, "wait_on_stream") : 0;
+    wait.record_stream = record > 0 ? stream_of(json, imp_json_uint(json, "wait_on_stream")) : 0;
     imp_build_wait(&json->build, &wait, IMP_NOTHING);
     return true;
 }

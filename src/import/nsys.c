@@ -208,7 +208,7 @@ bool imp_nsys_time(imp_nsys *nsys, sqlite3_value **row, int column, uint64_t *ns
     *ns = (uint64_t)time;
     if (is_number && time >= 0)
         return true;
-    nsys->build.trace->losses[is_number ? TAKT_LOSS_CLOCK : TAKT_LOSS_SKIPPED_EVENTS]++;
+    nsys->build.trace->losses[is_number ? nsys->table->bad_time : TAKT_LOSS_SKIPPED_EVENTS]++;
     return false;
 }
 
@@ -218,7 +218,7 @@ bool imp_nsys_times(imp_nsys *nsys, sqlite3_value **row, uint64_t *begin_ns, uin
         return false;
     if (*end_ns >= *begin_ns)
         return true;
-    nsys->build.trace->losses[TAKT_LOSS_CLOCK]++;
+    nsys->build.trace->losses[nsys->table->bad_time]++;
     return false;
 }
 
@@ -307,6 +307,8 @@ takt_status imp_nsys_read(const char *path, takt_trace **out, takt_error *error)
         if (imp_build_finish(&nsys.build, tkt_base_name(path), "Nsight Systems (imported)", out) !=
             TAKT_OK)
             fail_without_memory(&nsys);
+        else if (nsys.build.note[0])
+            tkt_error_set(error, TAKT_OK, "%s: %s", path, nsys.build.note);
     }
     tkt_map_fini(&nsys.strings);
     tkt_map_fini(&nsys.calls);

@@ -42,13 +42,15 @@ typedef struct imp_table {
     const imp_column *columns;
     size_t column_count;
     void (*take)(imp_nsys *nsys, sqlite3_value **row);
+    takt_loss bad_time; /* of rows whose times cannot be */
 } imp_table;
 
-#define IMP_ROWS(name, condition, columns, take)                                                   \
+#define IMP_ROWS(name, condition, columns, take, bad_time)                                         \
     {                                                                                              \
-        name, condition, columns, sizeof(columns) / sizeof *(columns), take                        \
+        name, condition, columns, sizeof(columns) / sizeof *(columns), take, bad_time              \
     }
-#define IMP_TABLE(name, columns, take) IMP_ROWS(name, NULL, columns, take)
+#define IMP_TABLE(name, columns, take)  IMP_ROWS(name, NULL, columns, take, TAKT_LOSS_CLOCK)
+#define IMP_DEVICE(name, columns, take) IMP_ROWS(name, NULL, columns, take, TAKT_LOSS_BAD_TIME)
 
 /* The tables: names and processes first, since the others refer to them. */
 extern const imp_table imp_nsys_names[];

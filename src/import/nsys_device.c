@@ -176,11 +176,11 @@ static void take_wait(imp_nsys *nsys, sqlite3_value **row)
 }
 
 const imp_table imp_nsys_device[] = {
-    IMP_TABLE("CUPTI_ACTIVITY_KIND_KERNEL", kernel_columns, take_kernel),
-    IMP_TABLE("CUPTI_ACTIVITY_KIND_MEMCPY", copy_columns, take_copy),
-    IMP_TABLE("CUPTI_ACTIVITY_KIND_MEMSET", set_columns, take_set),
-    IMP_TABLE("CUPTI_ACTIVITY_KIND_GRAPH_TRACE", graph_columns, take_graph),
-    IMP_TABLE("CUPTI_ACTIVITY_KIND_SYNCHRONIZATION", wait_columns, take_wait),
+    IMP_DEVICE("CUPTI_ACTIVITY_KIND_KERNEL", kernel_columns, take_kernel),
+    IMP_DEVICE("CUPTI_ACTIVITY_KIND_MEMCPY", copy_columns, take_copy),
+    IMP_DEVICE("CUPTI_ACTIVITY_KIND_MEMSET", set_columns, take_set),
+    IMP_DEVICE("CUPTI_ACTIVITY_KIND_GRAPH_TRACE", graph_columns, take_graph),
+    IMP_DEVICE("CUPTI_ACTIVITY_KIND_SYNCHRONIZATION", wait_columns, take_wait),
 };
 const size_t imp_nsys_device_count = sizeof imp_nsys_device / sizeof *imp_nsys_device;
 

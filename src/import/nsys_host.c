@@ -130,7 +130,7 @@ const imp_table imp_nsys_names[] = {
     IMP_TABLE("TARGET_INFO_SESSION_START_TIME", session_columns, take_session),
     IMP_TABLE("ThreadNames", thread_columns, take_thread),
     IMP_TABLE("TARGET_INFO_GPU", gpu_columns, take_gpu),
-    IMP_ROWS("NVTX_EVENTS", "eventType IN (33, 75)", nvtx_columns, take_nvtx_name),
+    IMP_ROWS("NVTX_EVENTS", "eventType IN (33, 75)", nvtx_columns, take_nvtx_name, TAKT_LOSS_CLOCK),
 };
 const size_t imp_nsys_name_count = sizeof imp_nsys_names / sizeof *imp_nsys_names;
 

@@ -11,52 +11,13 @@ import re
 import shutil
 import sqlite3
 import subprocess
-import sys
 import tempfile
 from collections import Counter
 
 import nsys_file
 import run_model
 import torch_file
-
-takt = os.environ["TAKT_BIN"] + "/takt"
-failures = compared = 0
-
-
-def fail(text):
-    global failures
-    failures += 1
-    if failures <= 20:
-        print(text)
-
-
-def run(*arguments):
-    done = subprocess.run([takt, *arguments], capture_output=True, text=True)
-    if done.returncode or done.stderr:
-        fail(f"takt {' '.join(arguments)}: status {done.returncode}: {done.stderr.strip()}")
-    return done.stdout
-
-
-def table(path, report, key, *options):
-    text = run("report", "--" + report, "--csv", "--rows", "all", *options, path)
-    rows = csv.DictReader(io.StringIO(text.split("\n\n")[0].replace("\r", "")))
-    return {row[key]: row for row in rows
-            if not row.get("stream") and row.get("kind") in (None, "scope", "call")}
-
-
-def compare(what, wanted, rows):
-    global compared
-    for name, values in wanted.items():
-        row = rows.pop(name, None)
-        if row is None:
-            fail(f"{what}: no row {name!r}")
-            continue
-        for column, value in values.items():
-            compared += 1
-            if row[column] != str(value):
-                fail(f"{what}: {name!r}: {column} is {row[column]} instead of {value}")
-    for name in rows:
-        fail(f"{what}: a row {name!r} too many")
+from lib_reports import compare, exported, fail, finish, run, table, takt
 
 
 def check(what, path, truth, has_waits=True):
@@ -97,14 +58,6 @@ def check_split(what, path, made, is_known=lambda work: True):
     found = split_rows(path, "scopes", "calls", "name", "arguments")
     if {text: count for (name, text), count in found.items() if name == "aten::mm"} != shapes:
         fail(f"{what}: other arguments than {shapes}")
-
-
-def exported(path, table):
-    """The rows of one of the tables that `takt export --csv` writes."""
-    with tempfile.TemporaryDirectory() as folder:
-        run("export", "--csv", "-o", folder, path)
-        with open(f"{folder}/{table}.csv", encoding="utf-8", newline="") as file:
-            return list(csv.DictReader(file))
 
 
 def check_two(path, seed):
@@ -584,8 +537,4 @@ with tempfile.TemporaryDirectory() as scratch:
     check_kinds(scratch + "/kinds.sqlite")
     check_unnamed(scratch + "/unnamed")
     check_refused(scratch)
-if failures:
-    sys.exit(f"{failures} failures")
-if compared < 1000:
-    sys.exit(f"only {compared} figures compared")
-print(f"{compared} figures compared")
+finish(1000)

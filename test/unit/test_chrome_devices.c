@@ -172,7 +172,8 @@ TEST(copies_and_sets_have_bytes_and_bandwidth)
     assert_int_equal(integer_of(args_of(set), "bytes"), 64);
     assert_null(json_object_get(args_of(set), "memory bandwidth (GB/s)")); /* of no time */
     json_t *plain = find_event(json, "X", "builtin kernel b");
-    assert_int_equal(integer_of(args_of(plain), "stream"), 7); /* the default one */
+    assert_int_equal(integer_of(args_of(plain), "stream"), 8); /* 0 means none, and 7 is another */
+    assert_int_equal(integer_of(args_of(plain), "stream number"), 0);
     assert_null(json_object_get(args_of(plain), "grid"));
     json_t *whole = find_event(json, "X", "graph 3 from nodes");
     assert_int_equal(integer_of(args_of(whole), "graph id"), 3);

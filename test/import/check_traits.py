@@ -1,0 +1,146 @@
+#!/usr/bin/env python3
+"""Small files by hand, each with one trait that files of real profilers have: times that cannot be,
+streams and ranks without the usual numbers, launches at the edge of their scopes."""
+import json
+import os
+import sqlite3
+import tempfile
+
+import nsys_file
+from lib_reports import compare, exported, fail, finish, info, run, table
+
+
+def torch(path, *events, **members):
+    """Writes events of (category, name, process, thread, begin, duration, arguments), in us."""
+    keys = "cat", "name", "pid", "tid", "ts", "dur", "args"
+    with open(path, "w", encoding="utf-8") as file:
+        json.dump({**members, "traceEvents": [{"ph": "X", **dict(zip(keys, event))} for event in events]}, file)
+
+
+def op(name, begin, duration, **args):
+    return "cpu_op", name, 9, 9, begin, duration, args
+
+
+def launch(begin, duration=6, **args):
+    return "cuda_runtime", "hipLaunchKernel", 9, 9, begin, duration, args
+
+
+def kernel(name, begin, duration, stream=7, **args):
+    return "kernel", name, args.get("device", 0), stream, begin, duration, {"device": 0, "stream": stream, **args}
+
+
+NSYS = """CREATE TABLE StringIds (id INT, value TEXT);
+INSERT INTO StringIds VALUES (1, 'cudaLaunchKernel_v7000'), (2, 'k');
+CREATE TABLE {nvtx} (start INT, end INT, eventType INT, globalTid INT, text TEXT, textId INT, domainId INT);
+CREATE TABLE CUPTI_ACTIVITY_KIND_RUNTIME (start INT, end INT, globalTid INT, correlationId INT, nameId INT);
+CREATE TABLE CUPTI_ACTIVITY_KIND_KERNEL (start INT, end INT, deviceId INT, contextId INT, streamId INT,
+    correlationId INT, globalPid INT, demangledName INT);"""
+PUSH_POP, START_END = 59, 60
+
+
+def nsys(path, ranges, calls, kernels, nvtx="NVTX_EVENTS"):
+    """Writes ranges of (begin, end, name, kind), calls of (begin, end, correlation), kernels likewise."""
+    if os.path.exists(path):
+        os.remove(path)
+    db = sqlite3.connect(path)
+    db.executescript(NSYS.format(nvtx=nvtx))
+    thread, process = nsys_file.global_id(4, 4), nsys_file.global_id(4)
+    db.executemany(f"INSERT INTO {nvtx} VALUES (?, ?, ?, ?, ?, NULL, 0)",
+                   [(begin, end, kind, thread, name) for begin, end, name, kind in ranges])
+    db.executemany("INSERT INTO CUPTI_ACTIVITY_KIND_RUNTIME VALUES (?, ?, ?, ?, 1)",
+                   [(begin, end, thread, correlation) for begin, end, correlation in calls])
+    db.executemany("INSERT INTO CUPTI_ACTIVITY_KIND_KERNEL VALUES (?, ?, 0, 1, 7, ?, ?, 2)",
+                   [(begin, end, correlation, process) for begin, end, correlation in kernels])
+    db.commit()
+    db.close()
+
+
+def check_info(what, path, note="", **wanted):
+    found = info(path, note)
+    for key, value in wanted.items():
+        if found[key] != value:
+            fail(f"{what}: {key} is {found[key]} instead of {value}")
+
+
+# ---- Times that cannot be --------------------------------------------------------------------------
+
+
+def check_no_time(path):
+    """0 stands for an unknown time, and no duration for a short one."""
+    begin = 1615207264504900
+    torch(path, op("op", begin, 200), launch(begin + 100, correlation=1), launch(begin + 120, correlation=2),
+          kernel("lost", 0, 0, correlation=1), kernel("endless", 0, begin + 150, correlation=3),
+          kernel("kept", begin + 130, 50, correlation=2), kernel("short", begin + 185, 0, correlation=2),
+          ("gpu_user_annotation", "lost", 0, 7, 0, 0, {}),
+          ("cuda_sync", "Context Sync", 0, 7, 0, 0, {"correlation": 1}))
+    check_info("no time", path, wall_ns=200000, losses={"bad time": 4}, waits=0)
+    compare("no time", {"kernel kept": dict(count=1, total_ns=50000), "kernel short": dict(count=1, total_ns=0)},
+            table(path, "kernels", "name"))
+    torch(path, kernel("first", 0, 5), op("op", 3, 4))  # times count from the begin of the recording
+    check_info("relative times", path, wall_ns=7000, losses={"unattributed": 1})
+
+
+def check_no_time_nsys(path):
+    hour = 3600 * 10**9
+    nsys(path, [(hour + 1000, hour + 20000, "step", PUSH_POP)],
+         [(hour + 2000 + 1000 * i, hour + 2300 + 1000 * i, i + 1) for i in range(3)],
+         [(hour + 3000, hour + 5000, 1), (0, 0, 2), (hour + 9000, hour + 8000, 3)])
+    check_info("no time, nsys", path, wall_ns=19000, activities=1, losses={"bad time": 2})
+
+
+def check_overflow(path):
+    """A kernel cannot go on through the later ones of its stream; other streams and one launch's nodes can."""
+    later = [kernel("k", 100 + 20 * i, 10, correlation=10 + i) for i in range(12)]
+    torch(path, kernel("long", 50, 10**6, correlation=1), *later)
+    note = "left out kernel long of 1.000 s: 12 later activities of its stream begin inside it"
+    check_info("overflow", path, note, wall_ns=(320 + 10 - 100) * 1000, activities=12,
+               losses={"bad time": 1, "unattributed": 12})
+    text = run("report", "--summary", path, note=note)
+    if "long" in text:
+        fail(f"overflow: {text}")
+    for what, odd in (("another stream", kernel("long", 50, 10**6, 8, correlation=1)),
+                      ("9 later ones", kernel("long", 155, 10**6, correlation=1))):
+        torch(path, odd, *later)
+        check_info(what, path, activities=13, losses={"unattributed": 13})
+    torch(path, kernel("long", 50, 10**6, correlation=1), *(event[:6] + ({**event[6], "correlation": 1},)
+                                                           for event in later))
+    check_info("one launch", path, activities=13, losses={"unattributed": 13})
+
+
+# ---- Streams ---------------------------------------------------------------------------------------
+
+
+def streams(path):
+    """Device time by stream."""
+    text = json.loads(run("report", "--gaps", "--json", "--rows", "all", path))
+    rows = (text if isinstance(text, dict) else text[0])["rows"]
+    return {row["stream"]: row["activities"] for row in rows if row["stream"] is not None}
+
+
+def check_streams(path):
+    """AMD's files have no contexts, streams 0 and 7, and handles of 64 bits."""
+    cases = {"0 and 7": ([0, 7, 0], {0: 2, 7: 1}), "0": ([0, 0], {0: 2}),
+             "handles": ([94234234880, 94234234880 + 2**32, 94234234880, 3], {1000000: 2, 1000001: 1, 3: 1})}
+    for what, (numbers, wanted) in cases.items():
+        torch(path, op("op", 0, 90), *(launch(10 + i, 0.5, correlation=i + 1) for i in range(len(numbers))),
+              *(kernel("k", 20 + 10 * i, 5, number, correlation=i + 1) for i, number in enumerate(numbers)))
+        run("export", "--chrome", "-o", path + ".trace.json", path)
+        run("export", "--perfetto", "-o", path + ".pftrace", path)
+        for copy in path, path + ".trace.json", path + ".pftrace":
+            if streams(copy) != wanted:
+                fail(f"streams {what}: {streams(copy)} in {copy}")
+        found = {}
+        for row in exported(path, "activities"):
+            found[int(row["stream"])] = found.get(int(row["stream"]), 0) + 1
+        if found != wanted:
+            fail(f"streams {what}: {found} in tables")
+        os.remove(path + ".trace.json")
+        os.remove(path + ".pftrace")
+
+
+with tempfile.TemporaryDirectory() as scratch:
+    check_no_time(scratch + "/times.json")
+    check_no_time_nsys(scratch + "/times.sqlite")
+    check_overflow(scratch + "/overflow.json")
+    check_streams(scratch + "/streams.json")
+finish(4)
