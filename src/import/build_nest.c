@@ -2,10 +2,11 @@
  *
  * Sorted by begin, the longer first, each span's parent is the innermost one before it that has not
  * ended. Profilers that round times let a child end slightly after its parent: such a child is cut.
- * A span that reaches further beyond the end of another is no part of a call tree. One of the two
- * moves to a track beside the thread's, on which spans may overlap: a Python function rather than
- * anything else, because record_function() begins and ends inside functions of its own; otherwise
- * the span that begins later. */
+ * A call is cut however far it reaches: what counts is in which scope it began. Another span that
+ * reaches further is no part of a call tree. One of the two moves to a track beside the thread's,
+ * on which spans may overlap: a Python function rather than anything else, because
+ * record_function() begins and ends inside functions of its own; otherwise the one that leaves
+ * fewer calls without it; otherwise the span that begins later. */
 #include "import/build.h"
 
 #include "trace/order.h"
@@ -25,6 +26,7 @@ typedef struct nesting {
     uint32_t track;
     uint32_t beside;             /* track of the crossing spans, or TKT_NO_TRACK */
     uint32_t *now;               /* by number in the file; BESIDE: has to move there */
+    uint32_t *calls;             /* by span in order of begins: calls before it */
     TKT_ARRAY_OF(uint32_t) open; /* indices of the spans around the next one */
 } nesting;
 
@@ -107,10 +109,11 @@ static bool move_beside(nesting *n, const tkt_span *span)
     return true;
 }
 
-/* ---- Python functions that give way ---------------------------------------------------------- */
+/* ---- Spans that give way --------------------------------------------------------------------- */
 
 /* A span around the next one, with the end that it has when it is cut. */
 typedef struct around {
+    uint64_t begin_ns;
     uint64_t end_ns;
     uint32_t number; /* in the file */
     bool is_python;
@@ -121,18 +124,58 @@ typedef TKT_ARRAY_OF(around) arounds;
 static bool is_python(const nesting *n, const tkt_span *span)
 {
     const takt_trace *trace = n->build->trace;
-    return trace->sites.items[tkt_span_site(span)].category == n->build->python;
+    return n->build->python && trace->sites.items[tkt_span_site(span)].category == n->build->python;
 }
 
-/* Ends the spans that end before this one begins, and the Python functions that give way to it. */
-static void close_around(nesting *n, arounds *open, const tkt_span *span, bool gives_way)
+static bool is_call(const nesting *n, const tkt_span *span)
+{
+    return n->build->trace->sites.items[tkt_span_site(span)].kind == TAKT_SITE_CALL;
+}
+
+static bool count_calls(nesting *n, const tkt_spans *spans)
+{
+    n->calls = tkt_alloc((spans->count + 1) * sizeof *n->calls);
+    if (!n->calls)
+        return false;
+    n->calls[0] = 0;
+    for (size_t i = 0; i < spans->count; i++)
+        n->calls[i + 1] = n->calls[i] + is_call(n, &spans->items[i]);
+    return true;
+}
+
+/* The number of calls that begin before this time. */
+static uint32_t calls_before(const nesting *n, uint64_t time_ns)
+{
+    const tkt_spans *spans = &n->build->trace->tracks.items[n->track].spans;
+    size_t from = 0, to = spans->count;
+    while (from < to) {
+        size_t middle = from + (to - from) / 2;
+        if (spans->items[middle].begin_ns < time_ns)
+            from = middle + 1;
+        else
+            to = middle;
+    }
+    return n->calls[from];
+}
+
+/* True if a span gives way to a later one that crosses it. */
+static bool gives_way(const nesting *n, const around *span, const around *later)
+{
+    if (span->is_python != later->is_python)
+        return span->is_python;
+    uint32_t in_span = calls_before(n, later->begin_ns) - calls_before(n, span->begin_ns);
+    return calls_before(n, later->end_ns) - calls_before(n, span->end_ns) > in_span;
+}
+
+/* Ends the spans that end before this one begins, and those that give way to it. */
+static void close_around(nesting *n, arounds *open, const around *span, bool may_cross)
 {
     while (open->count) {
         const around *last = &open->items[open->count - 1];
         bool has_ended = last->end_ns <= span->begin_ns;
-        bool is_crossing =
-            span->end_ns > last->end_ns && span->end_ns - last->end_ns > MOST_BEYOND_NS;
-        if (!has_ended && (!is_crossing || !last->is_python || gives_way))
+        bool is_crossing = may_cross && span->end_ns > last->end_ns &&
+                           span->end_ns - last->end_ns > MOST_BEYOND_NS;
+        if (!has_ended && (!is_crossing || !gives_way(n, last, span)))
             return;
         if (!has_ended)
             n->now[last->number] = BESIDE;
@@ -140,18 +183,19 @@ static void close_around(nesting *n, arounds *open, const tkt_span *span, bool g
     }
 }
 
-/* Notes which Python functions have to move beside. False without memory. */
-static bool note_crossing_python(nesting *n, const tkt_spans *spans)
+/* Notes which spans have to move beside for later ones. False without memory. */
+static bool note_crossing(nesting *n, const tkt_spans *spans)
 {
     arounds open = {0};
-    bool is_good = true;
+    bool is_good = count_calls(n, spans);
     for (size_t i = 0; i < spans->count && is_good; i++) {
         const tkt_span *span = &spans->items[i];
-        around next = {span->end_ns, span->parent, is_python(n, span)};
-        close_around(n, &open, span, next.is_python);
+        around next = {span->begin_ns, span->end_ns, span->parent, is_python(n, span)};
+        bool may_cross = !is_call(n, span);
+        close_around(n, &open, &next, may_cross);
         if (open.count && next.end_ns > open.items[open.count - 1].end_ns) {
             uint64_t end_ns = open.items[open.count - 1].end_ns;
-            if (next.end_ns - end_ns > MOST_BEYOND_NS) {
+            if (may_cross && next.end_ns - end_ns > MOST_BEYOND_NS) {
                 n->now[next.number] = next.is_python ? BESIDE : 0;
                 continue;
             }
@@ -178,8 +222,10 @@ static bool place(nesting *n, tkt_spans *spans, tkt_span span, uint32_t index, b
     *is_crossing = false;
     if (parent != TKT_NO_SPAN && span.end_ns > spans->items[parent].end_ns) {
         *is_crossing = span.end_ns - spans->items[parent].end_ns > MOST_BEYOND_NS;
-        if (*is_crossing)
+        if (*is_crossing && !is_call(n, &span))
             return true;
+        n->build->trace->losses[TAKT_LOSS_CROSSING_SPANS] += *is_crossing;
+        *is_crossing = false;
         span.end_ns = spans->items[parent].end_ns;
     }
     uint32_t *open = TKT_ARRAY_ADD(&n->open);
@@ -262,9 +308,9 @@ static bool nest_track(imp_build *build, uint32_t track, nesting *n)
     tkt_spans *spans = &build->trace->tracks.items[track].spans;
     *n = (nesting){.build = build, .track = track, .beside = TKT_NO_TRACK};
     n->now = tkt_alloc_zeroed((spans->count + 1) * sizeof *n->now);
-    bool is_good = n->now && order(spans) == TAKT_OK &&
-                   (!build->python || note_crossing_python(n, spans)) && place_all(n) &&
+    bool is_good = n->now && order(spans) == TAKT_OK && note_crossing(n, spans) && place_all(n) &&
                    move_args(n) && move_works(n);
+    tkt_free(n->calls);
     TKT_ARRAY_FREE(&n->open);
     return is_good;
 }

@@ -138,9 +138,38 @@ def check_streams(path):
         os.remove(path + ".pftrace")
 
 
+# ---- Launches --------------------------------------------------------------------------------------
+
+
+def check_late_calls(path):
+    """A call that outlives its operator belongs to it: the launch began inside. The call is cut."""
+    torch(path, op("inner", 10, 20), op("outer", 0, 100), launch(25, 6.5, correlation=1), op("other", 110, 20),
+          launch(125, 50, correlation=2), kernel("k", 40, 7, correlation=1), kernel("k", 200, 9, correlation=2))
+    compare("late calls", {
+        "outer": dict(self_cuda_ns=0, cuda_total_ns=7000, self_cpu_ns=80000),
+        "inner": dict(self_cuda_ns=7000, self_cpu_ns=15000), "other": dict(self_cuda_ns=9000, self_cpu_ns=15000),
+        "hipLaunchKernel": dict(calls=2, cpu_total_ns=10000)}, table(path, "scopes", "name", "--all"))
+    check_info("late calls", path, losses={"crossing spans": 2})
+
+
+def check_crossing(folder):
+    """Of two ranges that cross, the one stays that would leave more launches without a scope."""
+    for what, begins, kept, cuda in (("later", [6000], "write", 1000), ("earlier", [1500, 2000, 6000], "read", 2000),
+                                     ("none", [], "read", 0)):
+        nsys(folder + "/cross.sqlite", [(1000, 5000, "read", PUSH_POP), (3000, 9000, "write", PUSH_POP)],
+             [(begin, begin + 300, i) for i, begin in enumerate(begins, 1)],
+             [(10000 * i, 10000 * i + 1000, i) for i in range(1, len(begins) + 1)])
+        device = dict(self_cuda_ns=cuda) if cuda else {}
+        compare("crossing, launches in the " + what, {kept: dict(calls=1, **device)},
+                table(folder + "/cross.sqlite", "scopes", "name"))
+        check_info("crossing", folder + "/cross.sqlite", losses={"crossing spans": 1})
+
+
 with tempfile.TemporaryDirectory() as scratch:
     check_no_time(scratch + "/times.json")
     check_no_time_nsys(scratch + "/times.sqlite")
     check_overflow(scratch + "/overflow.json")
     check_streams(scratch + "/streams.json")
+    check_late_calls(scratch + "/late.json")
+    check_crossing(scratch)
 finish(4)
