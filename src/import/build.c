@@ -31,7 +31,7 @@ void imp_build_fini(imp_build *build)
         TKT_ARRAY_FREE(&build->rows.items[i].open);
     TKT_ARRAY_FREE(&build->rows);
     TKT_ARRAY_FREE(&build->processes);
-    TKT_ARRAY_FREE(&build->call_processes);
+    TKT_ARRAY_FREE(&build->callers);
     tkt_map_fini(&build->row_index);
     tkt_map_fini(&build->process_index);
     tkt_map_fini(&build->track_index);
@@ -229,20 +229,6 @@ void imp_build_arg(imp_build *build, uint32_t track, uint32_t span, const tkt_ar
     added->span = span;
 }
 
-void imp_build_call(imp_build *build, const imp_row *row, uint32_t span, uint32_t correlation,
-                    int32_t result)
-{
-    if (!row || span == IMP_NOTHING)
-        return;
-    tkt_call_info *call = TKT_ARRAY_ADD(&build->trace->calls);
-    uint32_t *process = call ? TKT_ARRAY_ADD(&build->call_processes) : NULL;
-    build->is_short |= !process;
-    if (!process)
-        return;
-    *call = (tkt_call_info){row->track, span, correlation, result};
-    *process = row->process;
-}
-
 /* ---- Other events of the host ---------------------------------------------------------------- */
 
 void imp_build_mark(imp_build *build, imp_row *row, const imp_what *what, uint64_t time_ns)
@@ -283,80 +269,6 @@ void imp_build_step(imp_build *build, uint64_t number, uint64_t begin_ns, uint64
     if (step)
         *step = (tkt_step){number, begin_ns, end_ns};
     imp_build_extend(build, begin_ns, end_ns);
-}
-
-/* ---- Correlation ids ------------------------------------------------------------------------- */
-
-/* Processes count their correlation ids each from 1. So with several processes, the id of a call
- * becomes the call's number; an activity gets it by its process and id. Where the file does not
- * name the activity's process, the id must be that of one process only. */
-
-typedef struct renaming {
-    imp_build *build;
-    tkt_map exact; /* process + 1, id -> number */
-    tkt_map any;   /* id -> number, or AMBIGUOUS */
-} renaming;
-
-#define AMBIGUOUS UINT64_MAX
-
-static bool rename_calls(renaming *r)
-{
-    takt_trace *trace = r->build->trace;
-    for (size_t i = 0; i < trace->calls.count; i++) {
-        tkt_call_info *call = &trace->calls.items[i];
-        uint64_t process = r->build->call_processes.items[i];
-        if (call->correlation == 0)
-            continue;
-        uint64_t *exact = tkt_map_put(&r->exact, (process + 1) << 32 | call->correlation);
-        uint64_t *any = exact ? tkt_map_put(&r->any, call->correlation) : NULL;
-        if (!any)
-            return false;
-        bool is_new = *exact == 0;
-        *exact = is_new ? i + 1 : *exact;
-        if (is_new)
-            *any = *any ? AMBIGUOUS : i + 1;
-        call->correlation = (uint32_t)*exact;
-    }
-    return true;
-}
-
-static uint32_t renamed(const renaming *r, uint32_t process_number, uint32_t correlation)
-{
-    uint64_t *number = process_number
-                           ? tkt_map_get(&r->exact, (uint64_t)process_number << 32 | correlation)
-                           : tkt_map_get(&r->any, correlation);
-    return number && *number != AMBIGUOUS ? (uint32_t)*number : 0;
-}
-
-static bool have_several_processes(const imp_build *build)
-{
-    for (size_t i = 1; i < build->call_processes.count; i++)
-        if (build->call_processes.items[i] != build->call_processes.items[0])
-            return true;
-    return false;
-}
-
-static takt_status rename_correlations(imp_build *build)
-{
-    renaming r = {.build = build};
-    takt_trace *trace = build->trace;
-    bool is_needed = have_several_processes(build);
-    bool is_good = !is_needed || rename_calls(&r);
-    for (size_t i = 0; i < trace->activities.count && is_good; i++) {
-        tkt_activity *activity = &trace->activities.items[i];
-        if (is_needed)
-            activity->correlation = renamed(&r, activity->reserved, activity->correlation);
-        activity->reserved = 0;
-    }
-    for (size_t i = 0; i < trace->waits.count && is_good; i++) {
-        tkt_wait *wait = &trace->waits.items[i];
-        if (is_needed)
-            wait->correlation = renamed(&r, wait->call_number, wait->correlation);
-        wait->call_number = 0;
-    }
-    tkt_map_fini(&r.exact);
-    tkt_map_fini(&r.any);
-    return is_good ? TAKT_OK : TAKT_NO_MEMORY;
 }
 
 /* ---- Finishing ------------------------------------------------------------------------------- */
@@ -461,7 +373,7 @@ takt_status imp_build_finish(imp_build *build, const char *name, const char *bac
     if (status == TAKT_OK)
         status = imp_finish_kernels(build);
     if (status == TAKT_OK)
-        status = rename_correlations(build);
+        status = imp_finish_calls(build);
     if (status == TAKT_OK)
         status = finish_steps(build);
     if (status == TAKT_OK)

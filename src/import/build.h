@@ -63,6 +63,11 @@ typedef struct imp_what {
     takt_site_kind kind;
 } imp_what;
 
+typedef struct imp_caller {
+    uint32_t process;
+    uint32_t operator_id; /* as in imp_call */
+} imp_caller;
+
 #define IMP_RECENT 256u
 
 typedef struct imp_build {
@@ -80,7 +85,7 @@ typedef struct imp_build {
     uint32_t last_row;                     /* and its number + 1; 0: none yet */
     uint64_t last_process_key;             /* of the process that was asked for last, */
     uint32_t last_process;                 /* and its number + 1; 0: none yet */
-    TKT_ARRAY_OF(uint32_t) call_processes; /* by call */
+    TKT_ARRAY_OF(imp_caller) callers;      /* by call */
     tkt_map track_index;                   /* string -> async track + 1 */
     tkt_map shape_index;                   /* hash -> shape + 1 */
     tkt_map kernel_labels;                 /* full name -> TAKT_TIMING_ bit << 32 | label */
@@ -142,10 +147,14 @@ bool imp_build_end(imp_build *build, imp_row *row, uint64_t end_ns);
 /* Adds an argument to a span of a track; its key and value are complete but for the span. */
 void imp_build_arg(imp_build *build, uint32_t track, uint32_t span, const tkt_arg *arg);
 
-/* Says that a span of kind TAKT_SITE_CALL has this correlation id, which counts in the row's
- * process. */
-void imp_build_call(imp_build *build, const imp_row *row, uint32_t span, uint32_t correlation,
-                    int32_t result);
+typedef struct imp_call {
+    uint32_t correlation; /* counts in the row's process; 0: none */
+    uint32_t operator_id; /* number that the file gives the operator; 0: none */
+    int32_t result;
+} imp_call;
+
+/* Describes a span of kind TAKT_SITE_CALL. */
+void imp_build_call(imp_build *build, const imp_row *row, uint32_t span, const imp_call *call);
 
 void imp_build_mark(imp_build *build, imp_row *row, const imp_what *what, uint64_t time_ns);
 void imp_build_counter(imp_build *build, imp_row *row, uint32_t name, uint64_t time_ns,
@@ -173,6 +182,7 @@ typedef struct imp_work {
     uint32_t context;
     uint32_t stream;
     uint32_t correlation;
+    uint32_t operator_id; /* as in imp_call; leads to the call if there is no correlation */
     uint32_t process;
     tkt_shape shape;
 } imp_work;
@@ -209,6 +219,9 @@ takt_status imp_finish_times(imp_build *build);
 /* Gives kernels without a grid that of their call, and kernels without an occupancy that which
  * follows from their device: the file may tell both behind the kernel. */
 takt_status imp_finish_kernels(imp_build *build);
+
+/* Finds the calls of activities, and makes their ids unique. */
+takt_status imp_finish_calls(imp_build *build);
 
 /* Adds up the allocations. */
 takt_status imp_finish_memory(imp_build *build);

@@ -128,7 +128,7 @@ void imp_build_work(imp_build *build, const imp_work *work)
                                .filter = of->filter,
                                .track = TKT_NO_TRACK,
                                .span = TKT_NO_SPAN,
-                               .scope = TKT_NO_SPAN,
+                               .scope = work->operator_id ? work->operator_id : TKT_NO_SPAN,
                                .call = TKT_NO_CALL,
                                .shape = shape,
                                .stream = work->stream,

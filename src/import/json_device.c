@@ -126,6 +126,8 @@ static bool begin_work(imp_json *json, const imp_event *event, uint32_t filter, 
     *work = (imp_work){.begin_ns = event->begin_ns,
                        .end_ns = event->end_ns,
                        .correlation = imp_json_id(imp_json_arg(json, "correlation")),
+                       .operator_id =
+                           json->is_takt ? 0 : imp_json_id(imp_json_arg(json, "External id")),
                        .process = IMP_NOTHING};
     work->shape.filter = filter;
     if (!set_device(json, event, work))

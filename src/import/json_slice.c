@@ -261,14 +261,16 @@ static void take_grid(imp_json *json, const imp_row *row, uint32_t correlation)
 static bool take_call(imp_json *json, const imp_event *event, imp_what *what)
 {
     imp_row *row = imp_json_row(json, event);
-    uint32_t correlation = imp_json_id(imp_json_arg(json, "correlation"));
+    imp_call call = {.correlation = imp_json_id(imp_json_arg(json, "correlation")),
+                     .operator_id = imp_json_id(imp_json_arg(json, "External id"))};
     int64_t result = 0;
     what->kind = TAKT_SITE_CALL;
     uint32_t span = imp_build_span(&json->build, row, what, event->begin_ns, event->end_ns);
     imp_integer(imp_json_arg(json, "result"), &result);
-    imp_build_call(&json->build, row, span, correlation, (int32_t)result);
-    if (correlation && row)
-        take_grid(json, row, correlation);
+    call.result = (int32_t)result;
+    imp_build_call(&json->build, row, span, &call);
+    if (call.correlation && row)
+        take_grid(json, row, call.correlation);
     return true;
 }
 

@@ -321,8 +321,9 @@ static void take_call(imp_nsys *nsys, sqlite3_value **row)
         return;
     imp_what what = describe_call(nsys, sqlite3_value_int64(row[4]));
     uint32_t span = imp_build_span(&nsys->build, thread, &what, begin_ns, end_ns);
-    imp_build_call(&nsys->build, thread, span, imp_column_u32(row, 3),
-                   (int32_t)sqlite3_value_int64(row[5]));
+    imp_build_call(&nsys->build, thread, span,
+                   &(imp_call){.correlation = imp_column_u32(row, 3),
+                               .result = (int32_t)sqlite3_value_int64(row[5])});
 }
 
 const imp_table imp_nsys_host[] = {

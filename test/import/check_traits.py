@@ -152,6 +152,29 @@ def check_late_calls(path):
     check_info("late calls", path, losses={"crossing spans": 2})
 
 
+def check_operators(path):
+    """Without correlation ids, activities are those of the launches of the operator with their number, in
+    order; where these are missing, or of two processes, they are nobody's."""
+    external = {"External id": 131}
+    torch(path, op("mm", 0, 30, **external), launch(5, 2, **external), op("add", 40, 40, **{"External id": 132}),
+          launch(50, 2, **{"External id": 132}), launch(60, 3, **{"External id": 132}),
+          ("cuda_runtime", "hipGetDevice", 9, 9, 45, 1, {"External id": 132}),
+          kernel("a", 90, 32, 0, **external), kernel("b", 140, 5, 0, **{"External id": 132}),
+          kernel("c", 150, 6, 0, **{"External id": 132}), kernel("d", 160, 7, 0, **{"External id": 132}),
+          kernel("e", 170, 8, 0, **{"External id": 133}))
+    scopes = {name: row["self_cuda_ns"] for name, row in table(path, "scopes", "name").items()}
+    if scopes != {"mm": "32000", "add": str(5000 + 6000 + 7000)}:
+        fail(f"operators: {scopes}")
+    compare("operators", {"kernel a": dict(api_max_ns=2000, total_max_ns=(122 - 5) * 1000),
+                          "kernel b": dict(api_max_ns=2000, total_max_ns=(145 - 50) * 1000),
+                          "kernel c": dict(api_max_ns=3000, total_max_ns=(167 - 60) * 1000)},  # and d
+            table(path, "launches", "name"))
+    check_info("operators", path, losses={"unattributed": 1})
+    two = [("cuda_runtime", "hipLaunchKernel", pid, pid, 5, 2, external) for pid in (8, 9)]
+    torch(path, *two, kernel("a", 90, 32, 0, **external))
+    check_info("operators of two processes", path, losses={"unattributed": 1})
+
+
 def check_crossing(folder):
     """Of two ranges that cross, the one stays that would leave more launches without a scope."""
     for what, begins, kept, cuda in (("later", [6000], "write", 1000), ("earlier", [1500, 2000, 6000], "read", 2000),
@@ -171,5 +194,6 @@ with tempfile.TemporaryDirectory() as scratch:
     check_overflow(scratch + "/overflow.json")
     check_streams(scratch + "/streams.json")
     check_late_calls(scratch + "/late.json")
+    check_operators(scratch + "/operators.json")
     check_crossing(scratch)
 finish(4)
