@@ -32,6 +32,7 @@ void imp_build_fini(imp_build *build)
     TKT_ARRAY_FREE(&build->rows);
     TKT_ARRAY_FREE(&build->processes);
     TKT_ARRAY_FREE(&build->callers);
+    TKT_ARRAY_FREE(&build->rank_devices);
     tkt_map_fini(&build->row_index);
     tkt_map_fini(&build->process_index);
     tkt_map_fini(&build->track_index);
@@ -299,7 +300,8 @@ static uint32_t track_name(imp_build *build, const imp_row *row, bool are_severa
     if (!are_several)
         snprintf(text, sizeof text, "%.200s", name);
     else if (process->name)
-        snprintf(text, sizeof text, "%.120s%sprocess %.100s", name, comma,
+        snprintf(text, sizeof text, "%.120s%s%s %.100s", name, comma,
+                 process->is_rank ? "rank" : "process",
                  tkt_trace_text(build->trace, process->name));
     else
         snprintf(text, sizeof text, "%.200s%sprocess %u", name, comma, process->id);
@@ -363,6 +365,8 @@ takt_status imp_build_finish(imp_build *build, const char *name, const char *bac
 {
     takt_trace *trace = build->trace;
     takt_status status = build->is_short ? TAKT_NO_MEMORY : imp_finish_times(build);
+    if (status == TAKT_OK)
+        status = imp_finish_devices(build);
     close_spans(build);
     name_tracks(build);
     set_facts(build, name, backend);

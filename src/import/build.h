@@ -31,6 +31,7 @@ typedef struct imp_row {
 typedef struct imp_process {
     uint32_t id;   /* the system's number */
     uint32_t name; /* string, where the file has a text instead of a number; 0: none */
+    bool is_rank;  /* its name is a rank's */
     bool is_device;   /* the file has a device's events under a process of its own */
     bool is_gpu;      /* a device with streams of kernels and copies */
     uint32_t ordinal; /* of a GPU; IMP_NOTHING: its threads are the devices */
@@ -68,6 +69,13 @@ typedef struct imp_caller {
     uint32_t operator_id; /* as in imp_call */
 } imp_caller;
 
+/* A device of one of several ranks. */
+typedef struct imp_rank_device {
+    uint32_t process; /* number of the rank's */
+    uint32_t number;  /* as the rank counts */
+    uint32_t ordinal; /* as the trace counts */
+} imp_rank_device;
+
 #define IMP_RECENT 256u
 
 typedef struct imp_build {
@@ -91,6 +99,7 @@ typedef struct imp_build {
     tkt_map kernel_labels;                 /* full name -> TAKT_TIMING_ bit << 32 | label */
     TKT_ARRAY_OF(imp_memory) memory;       /* allocations, with what the file says of them */
     tkt_map grid_index;                    /* correlation -> index into `grids` + 1 */
+    TKT_ARRAY_OF(imp_rank_device) rank_devices;
     tkt_map large_streams;                 /* a stream's number beyond 32 bits -> here */
     TKT_ARRAY_OF(imp_grid) grids;          /* that calls have, for kernels that have none */
     uint32_t python;                       /* string: category of Python functions; 0: none */
@@ -170,6 +179,11 @@ void imp_build_step(imp_build *build, uint64_t number, uint64_t begin_ns, uint64
  * TKT_MOST_DEVICES on. Valid until the next call. */
 tkt_device *imp_build_device(imp_build *build, uint64_t ordinal);
 
+/* The ordinal of a rank's device: the rank's own number if no other rank has it, or else the first one
+ * that is free. `process`: the rank's, or IMP_NOTHING in files of one rank. IMP_NOTHING: there are too
+ * many devices, or no memory. */
+uint32_t imp_build_ordinal(imp_build *build, uint32_t process, uint32_t number);
+
 /* False for what a device did at no time, which is counted as a loss. */
 bool imp_build_has_time(imp_build *build, uint64_t begin_ns, uint64_t end_ns);
 
@@ -212,6 +226,9 @@ void imp_build_memory(imp_build *build, imp_row *row, const imp_memory *memory, 
 /* ======== Finishing ======== */
 
 /* Parts of imp_build_finish(). TAKT_NO_MEMORY. */
+
+/* Gives the devices of ranks the names and properties of those with the rank's numbers. */
+takt_status imp_finish_devices(imp_build *build);
 
 /* Leaves out activities whose times cannot be. */
 takt_status imp_finish_times(imp_build *build);

@@ -34,6 +34,75 @@ tkt_device *imp_build_device(imp_build *build, uint64_t ordinal)
     return device;
 }
 
+/* ---- Devices of several ranks ---------------------------------------------------------------- */
+
+static bool is_used(const imp_build *build, uint32_t ordinal)
+{
+    for (size_t i = 0; i < build->rank_devices.count; i++)
+        if (build->rank_devices.items[i].ordinal == ordinal)
+            return true;
+    return false;
+}
+
+uint32_t imp_build_ordinal(imp_build *build, uint32_t process, uint32_t number)
+{
+    if (process == IMP_NOTHING)
+        return number;
+    for (size_t i = 0; i < build->rank_devices.count; i++) {
+        const imp_rank_device *known = &build->rank_devices.items[i];
+        if (known->process == process && known->number == number)
+            return known->ordinal;
+    }
+    uint32_t ordinal = is_used(build, number) ? 0 : number;
+    while (ordinal < TKT_MOST_DEVICES && is_used(build, ordinal))
+        ordinal++;
+    imp_rank_device *added =
+        ordinal < TKT_MOST_DEVICES ? TKT_ARRAY_ADD(&build->rank_devices) : NULL;
+    build->is_short |= ordinal < TKT_MOST_DEVICES && !added;
+    if (!added)
+        return IMP_NOTHING;
+    *added = (imp_rank_device){process, number, ordinal};
+    return ordinal;
+}
+
+/* Copies what is known of the rank's device from `known`, and names the rank. */
+static void describe(imp_build *build, const imp_rank_device *of, const tkt_device *known)
+{
+    char name[300];
+    tkt_device *device = imp_build_device(build, of->ordinal);
+    if (!device)
+        return;
+    uint32_t label = device->label;
+    if (known)
+        *device = *known;
+    const char *of_device = tkt_trace_text(build->trace, known ? known->name : 0);
+    snprintf(name, sizeof name, "%.150s%srank %.100s", of_device, of_device[0] ? ", " : "",
+             tkt_trace_text(build->trace, build->processes.items[of->process].name));
+    device->ordinal = of->ordinal;
+    device->label = label;
+    device->name = imp_build_string(build, name, strlen(name));
+}
+
+takt_status imp_finish_devices(imp_build *build)
+{
+    size_t count = build->trace->devices.count;
+    tkt_device *known = build->rank_devices.count ? tkt_alloc((count + 1) * sizeof *known) : NULL;
+    build->is_short |= build->rank_devices.count && !known;
+    if (known && count)
+        memcpy(known, build->trace->devices.items, count * sizeof *known);
+    for (size_t i = 0; i < build->rank_devices.count && known; i++) {
+        const imp_rank_device *of = &build->rank_devices.items[i];
+        size_t at = 0;
+        while (at < count && known[at].ordinal != of->number)
+            at++;
+        describe(build, of, at < count ? &known[at] : NULL);
+    }
+    tkt_free(known);
+    return build->is_short ? TAKT_NO_MEMORY : TAKT_OK;
+}
+
+/* ---- Streams --------------------------------------------------------------------------------- */
+
 uint32_t imp_build_stream(imp_build *build, uint64_t number)
 {
     if (number < IMP_LARGE_STREAM)

@@ -16,6 +16,7 @@ typedef struct imp_event {
     imp_value category;
     imp_value name;
     imp_value process;
+    imp_value rank; /* "TP00" of the process "[TP00] 7", in files of several ranks; or none */
     imp_value thread;
     imp_value time;
     imp_value duration;
@@ -90,6 +91,9 @@ static inline uint64_t imp_json_uint(const imp_json *json, const char *key)
 
 /* An event's process; NULL without memory. Valid until the next call. */
 imp_process *imp_json_process(imp_json *json, const imp_event *event);
+
+/* The number of the process whose calls launched an event's work, if the file tells. */
+uint32_t imp_json_caller(imp_json *json, const imp_event *event);
 
 /* The row of an event's thread; NULL without memory. */
 imp_row *imp_json_row(imp_json *json, const imp_event *event);

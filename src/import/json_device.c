@@ -110,15 +110,22 @@ static void set_stream(imp_json *json, const imp_event *event, imp_work *work)
 }
 
 /* The device is an argument, or else the number of the row's process. False if it is neither. */
-static bool set_device(const imp_json *json, const imp_event *event, imp_work *work)
+static bool set_device(imp_json *json, const imp_event *event, imp_work *work)
 {
     const imp_value *device = imp_json_arg(json, "device");
+    imp_value process = event->process;
     int64_t number;
-    if (!imp_integer(device->kind ? device : &event->process, &number) || number < 0 ||
+    if (event->rank.kind) {
+        const uint8_t *end = process.bytes + process.size;
+        process.bytes = imp_skip_space(event->rank.bytes + event->rank.size + 1, end);
+        process.size = (size_t)(end - process.bytes);
+    }
+    if (!imp_integer(device->kind ? device : &process, &number) || number < 0 ||
         number >= TKT_MOST_DEVICES)
         return false;
-    work->device = (uint32_t)number;
-    return true;
+    work->process = imp_json_caller(json, event);
+    work->device = imp_build_ordinal(&json->build, work->process, (uint32_t)number);
+    return work->device != IMP_NOTHING;
 }
 
 static bool begin_work(imp_json *json, const imp_event *event, uint32_t filter, imp_work *work)
@@ -127,8 +134,7 @@ static bool begin_work(imp_json *json, const imp_event *event, uint32_t filter, 
                        .end_ns = event->end_ns,
                        .correlation = imp_json_id(imp_json_arg(json, "correlation")),
                        .operator_id =
-                           json->is_takt ? 0 : imp_json_id(imp_json_arg(json, "External id")),
-                       .process = IMP_NOTHING};
+                           json->is_takt ? 0 : imp_json_id(imp_json_arg(json, "External id"))};
     work->shape.filter = filter;
     if (!set_device(json, event, work))
         return false;
@@ -317,7 +323,7 @@ bool imp_json_take_annotation(imp_json *json, const imp_event *event)
 
 bool imp_json_take_wait(imp_json *json, const imp_event *event)
 {
-    imp_work of = {.device = 0};
+    imp_work of = {.process = IMP_NOTHING};
     int64_t record = 0;
     set_device(json, event, &of);
     set_stream(json, event, &of);
@@ -333,7 +339,7 @@ bool imp_json_take_wait(imp_json *json, const imp_event *event)
     imp_integer(imp_json_arg(json, "wait_on_cuda_event_record_corr_id"), &record);
     wait.record_correlation = record > 0 ? (uint32_t)record : 0;
     wait.record_stream = record > 0 ? stream_of(json, imp_json_uint(json, "wait_on_stream")) : 0;
-    imp_build_wait(&json->build, &wait, IMP_NOTHING);
+    imp_build_wait(&json->build, &wait, of.process);
     return true;
 }
 
@@ -360,8 +366,10 @@ bool imp_json_take_memory(imp_json *json, const imp_event *event)
     imp_integer(imp_json_arg(json, "Addr"), &address);
     if (imp_json_uint(json, "Device Type")) {
         imp_integer(imp_json_arg(json, "Device Id"), &device);
-        const tkt_device *on =
-            imp_build_device(&json->build, device < 0 ? UINT64_MAX : (uint64_t)device);
+        uint32_t number = device < 0 || device >= TKT_MOST_DEVICES ? IMP_NOTHING : (uint32_t)device;
+        if (number != IMP_NOTHING)
+            number = imp_build_ordinal(&json->build, imp_json_caller(json, event), number);
+        const tkt_device *on = imp_build_device(&json->build, number);
         if (!on)
             return false;
         memory.device = on->label;

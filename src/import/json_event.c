@@ -2,6 +2,7 @@
  */
 #include "import/json.h"
 
+#include <ctype.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -45,23 +46,30 @@ uint32_t imp_json_id(const imp_value *value)
     return imp_integer(value, &id) && id > 0 && id < UINT32_MAX ? (uint32_t)id : 0;
 }
 
-static uint64_t process_key(const imp_event *event)
+static uint64_t key_of(const imp_value *text)
 {
-    return tkt_hash_bytes(event->process.bytes, event->process.size);
+    return tkt_hash_bytes(text->bytes, text->size);
 }
 
-/* The number of the process. Processes and threads may have texts as numbers, such as "rank 0":
- * then that is their name. */
+/* The number of the process: all of a rank's are one, since they share their devices and
+ * correlation ids. Processes and threads may have texts as numbers, such as "rank 0": then that is
+ * their name. */
 static uint32_t process_of(imp_json *json, const imp_event *event)
 {
-    uint32_t number =
-        imp_build_process(&json->build, process_key(event), imp_json_id(&event->process));
+    const imp_value *text = event->rank.kind ? &event->rank : &event->process;
+    uint32_t number = imp_build_process(&json->build, key_of(text), imp_json_id(text));
     imp_process *process = number == IMP_NOTHING ? NULL : &json->build.processes.items[number];
     if (process && !process->id && !process->name) {
-        process->name = imp_json_string(json, &event->process);
-        imp_json_name_process(json, process, imp_json_text(json, &event->process));
+        process->name = imp_json_string(json, text);
+        process->is_rank = event->rank.kind != IMP_NONE;
+        imp_json_name_process(json, process, imp_json_text(json, text));
     }
     return number;
+}
+
+uint32_t imp_json_caller(imp_json *json, const imp_event *event)
+{
+    return event->rank.kind ? process_of(json, event) : IMP_NOTHING;
 }
 
 imp_process *imp_json_process(imp_json *json, const imp_event *event)
@@ -73,7 +81,7 @@ imp_process *imp_json_process(imp_json *json, const imp_event *event)
 imp_row *imp_json_row(imp_json *json, const imp_event *event)
 {
     uint64_t thread = tkt_hash_bytes(event->thread.bytes, event->thread.size);
-    imp_row *row = imp_build_row(&json->build, tkt_hash_u64(process_key(event)) ^ thread,
+    imp_row *row = imp_build_row(&json->build, tkt_hash_u64(key_of(&event->process)) ^ thread,
                                  process_of(json, event), imp_json_id(&event->thread));
     if (row && !row->thread_id && !row->name)
         row->name = imp_json_string(json, &event->thread);
@@ -151,13 +159,18 @@ static bool take_arrow(imp_json *json, const imp_event *event)
     return true;
 }
 
-/* The name in "thread 12 (name)", or the text as it is; none in "thread 12". */
-static imp_text inner_name(imp_text text)
+/* The name in "thread 12 (name)", or the text as it is; none in "thread 12". Sets *id to the
+ * number, if there is one. */
+static imp_text inner_name(imp_text text, uint32_t *id)
 {
     static const char head[] = "thread ";
     if (text.size < sizeof head || memcmp(text.bytes, head, sizeof head - 1) != 0 ||
         text.bytes[sizeof head - 1] < '0' || text.bytes[sizeof head - 1] > '9')
         return text;
+    imp_value digits = {(const uint8_t *)text.bytes + sizeof head - 1, 0, IMP_WORD, false};
+    while (digits.size < text.size - sizeof head + 1 && isdigit(digits.bytes[digits.size]))
+        digits.size++;
+    *id = imp_json_id(&digits);
     const char *open = memchr(text.bytes, '(', text.size);
     if (!open || text.bytes[text.size - 1] != ')')
         return (imp_text){"", 0};
@@ -173,13 +186,17 @@ static bool take_metadata(imp_json *json, const imp_event *event)
             imp_json_name_process(json, process, imp_json_text(json, imp_json_arg(json, "name")));
         return true;
     }
-    if (!imp_is(&event->name, "thread_name") || !imp_integer(&event->process, &number))
+    bool has_process = event->rank.kind || imp_integer(&event->process, &number);
+    if (!imp_is(&event->name, "thread_name") || !has_process)
         return true;
-    imp_text name = inner_name(imp_json_text(json, imp_json_arg(json, "name")));
+    uint32_t id = 0;
+    imp_text name = inner_name(imp_json_text(json, imp_json_arg(json, "name")), &id);
     bool is_stream = name.size > 7 && imp_begins(name, "stream ");
     imp_row *row = is_stream ? NULL : imp_json_row(json, event);
     if (row && name.size)
         row->name = imp_build_string(&json->build, name.bytes, name.size);
+    if (row && id && json->is_takt) /* threads of two processes may have one number */
+        row->thread_id = id;
     return true;
 }
 
@@ -206,6 +223,17 @@ static imp_value *find_place(imp_event *event, const imp_value *key)
     }
 }
 
+/* Those who put the files of several ranks into one mark the processes, "[TP00] 7". */
+static void find_rank(imp_event *event)
+{
+    const imp_value *text = &event->process;
+    const uint8_t *end =
+        text->size > 2 && text->bytes[0] == '[' ? memchr(text->bytes, ']', text->size) : NULL;
+    if (end)
+        event->rank = (imp_value){
+            .bytes = text->bytes + 1, .size = (size_t)(end - text->bytes) - 1, .kind = IMP_STRING};
+}
+
 static void find_members(imp_json *json, imp_event *event)
 {
     *event = (imp_event){0};
@@ -214,6 +242,7 @@ static void find_members(imp_json *json, imp_event *event)
         if (place)
             *place = json->object.members[i].value;
     }
+    find_rank(event);
 }
 
 static void scan_args(imp_json *json, const imp_value *args)

@@ -188,6 +188,36 @@ def check_crossing(folder):
         check_info("crossing", folder + "/cross.sqlite", losses={"crossing spans": 1})
 
 
+# ---- Ranks -----------------------------------------------------------------------------------------
+
+
+def ranked(rank, event):
+    """The event in a file of several ranks, where each of its processes is marked."""
+    return (*event[:2], f"[{rank}] {event[2]}", *event[3:])
+
+
+def check_ranks(path):
+    """Ranks have devices, threads and correlation ids of the same numbers."""
+    one = [ranked("TP00", event) for event in (op("mm", 100, 30), launch(105, correlation=5),
+                                               kernel("k", 120, 50, correlation=5), kernel("k", 180, 1, device=1))]
+    two = [ranked("TP01", event) for event in (op("bmm", 100, 30), launch(105, correlation=5),
+                                               kernel("k", 130, 70, correlation=5))]
+    devices = [{"id": 0, "name": "NVIDIA A", "numSms": 3}, {"id": 1, "name": "NVIDIA B", "numSms": 5}]
+    torch(path, *one, *two, deviceProperties=devices)
+    check_info("ranks", path, losses={"unattributed": 1})
+    compare("ranks", {"mm": dict(self_cuda_ns=50000), "bmm": dict(self_cuda_ns=70000)},
+            table(path, "scopes", "name"))
+    compare("ranks", {"cuda:0": dict(total_time_ns=50000), "cuda:1": dict(total_time_ns=1000),
+                      "cuda:2": dict(total_time_ns=70000)}, table(path, "devices", "device"))
+    run("export", "--chrome", "-o", path + ".trace.json", path)
+    for copy in path, path + ".trace.json":
+        text = run("info", copy)
+        for words in ("cuda:0 NVIDIA A, rank TP00", "cuda:1 NVIDIA B, rank TP00", "cuda:2 NVIDIA A, rank TP01",
+                      "rank TP00, thread 9: 2 spans", "rank TP01, thread 9: 2 spans"):
+            if words not in text:
+                fail(f"ranks: no {words!r} in {text}")
+
+
 with tempfile.TemporaryDirectory() as scratch:
     check_no_time(scratch + "/times.json")
     check_no_time_nsys(scratch + "/times.sqlite")
@@ -196,4 +226,5 @@ with tempfile.TemporaryDirectory() as scratch:
     check_late_calls(scratch + "/late.json")
     check_operators(scratch + "/operators.json")
     check_crossing(scratch)
+    check_ranks(scratch + "/ranks.json")
 finish(4)
