@@ -88,7 +88,7 @@ static uint32_t track_beside(nesting *n)
     if (text[0])
         snprintf(name, sizeof name, "%.250s (crossing spans)", text);
     else
-        snprintf(name, sizeof name, "thread %u (crossing spans)", track->thread_id);
+        snprintf(name, sizeof name, "crossing spans of thread %u", track->thread_id);
     uint32_t string = imp_build_string(n->build, name, strlen(name));
     n->beside = tkt_trace_add_track(trace, TAKT_TRACK_ASYNC, string, track->thread_id);
     return n->beside;

@@ -433,13 +433,16 @@ static bool take_object(imp_json *json)
 
 /* ---- The whole ------------------------------------------------------------------------------- */
 
+#define IMPORTED " (imported)"
+
 static const char *backend_text(const imp_json *json, char *out, size_t size)
 {
     bool is_torch = json->has_category && !json->has_foreign;
     const char *backend = json->backend ? tkt_trace_text(json->build.trace, json->backend)
                           : is_torch    ? "torch.profiler"
                                         : "an unknown profiler";
-    snprintf(out, size, "%.200s (imported)", backend);
+    bool is_told = tkt_has_ending(backend, strlen(backend), IMPORTED);
+    snprintf(out, size, "%.200s%s", backend, is_told ? "" : IMPORTED);
     return out;
 }
 

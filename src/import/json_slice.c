@@ -195,8 +195,9 @@ static bool take_scope(imp_json *json, const imp_event *event, imp_what *what, b
     return true;
 }
 
-/* Takt writes spans that may overlap on rows beyond the numbers of threads. */
-#define FIRST_ROW_OF_TRACKS 1000000000u
+/* Takt writes its steps on the first row beyond the numbers of threads, and spans that may overlap on
+ * the others: names such as torch's for steps say nothing there. */
+#define ROW_OF_STEPS 1000000000u
 
 /* "io (2)" is the second row of the track "io". */
 static uint32_t track_name(imp_json *json, const imp_row *row)
@@ -231,13 +232,14 @@ static bool take_annotation(imp_json *json, const imp_event *event, imp_what *wh
 {
     uint64_t number;
     imp_text name = imp_json_text(json, &event->name);
-    if (imp_step_number(name.bytes, name.size, &number)) {
+    uint32_t thread = json->is_takt ? imp_json_id(&event->thread) : ROW_OF_STEPS;
+    if (thread == ROW_OF_STEPS && imp_step_number(name.bytes, name.size, &number)) {
         imp_build_step(&json->build, number, event->begin_ns, event->end_ns);
         if (json->is_takt)
             return true;
         what->name = json->step_name;
     }
-    if (json->is_takt && imp_json_id(&event->thread) >= FIRST_ROW_OF_TRACKS)
+    if (json->is_takt && thread >= ROW_OF_STEPS)
         return take_takts_annotation(json, event, what);
     return take_scope(json, event, what, false);
 }

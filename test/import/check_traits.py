@@ -188,6 +188,26 @@ def check_crossing(folder):
         check_info("crossing", folder + "/cross.sqlite", losses={"crossing spans": 1})
 
 
+# ---- Copies ----------------------------------------------------------------------------------------
+
+
+def check_annotated_steps(path):
+    """What a device did for a step is no step, also in copies of copies."""
+    step = ("user_annotation", "ProfilerStep#3", 9, 9, 1000, 1000, {})
+    torch(path, step, ("gpu_user_annotation", "ProfilerStep#3", 0, 7, 1150, 300, {}), op("mm", 1100, 100),
+          launch(1110, correlation=1), kernel("k", 1150, 300, correlation=1))
+    copies = [path, path + ".a.trace.json", path + ".b.trace.json"]
+    for source, copy in zip(copies, copies[1:]):
+        run("export", "--chrome", "-o", copy, source)
+    for copy in copies:
+        steps = table(copy, "steps", "steps")
+        compare("steps", {"recorded": dict(count=1, mean_ns=1000000)},
+                {name: row for name, row in steps.items() if name == "recorded"})
+        compare("tasks", {"ProfilerStep#3": dict(track="cuda:0 annotations", total_ns=300000)},
+                table(copy, "tasks", "task"))
+        check_info("steps", copy, backend="torch.profiler (imported)", steps=1)
+
+
 # ---- Ranks -----------------------------------------------------------------------------------------
 
 
@@ -227,4 +247,5 @@ with tempfile.TemporaryDirectory() as scratch:
     check_operators(scratch + "/operators.json")
     check_crossing(scratch)
     check_ranks(scratch + "/ranks.json")
+    check_annotated_steps(scratch + "/steps.json")
 finish(4)
