@@ -190,7 +190,6 @@ static bool take_event(imp_json *json)
             return false;
         if (result == IMP_DONE) {
             bool is_taken = imp_json_take(json);
-            json->has_event |= is_taken;
             json->build.trace->losses[TAKT_LOSS_SKIPPED_EVENTS] += !is_taken;
             return true;
         }
@@ -495,6 +494,8 @@ static takt_status read_all(imp_json *json, takt_trace **out)
     }
     if (is_good && !json->has_event && json->build.trace->losses[TAKT_LOSS_SKIPPED_EVENTS])
         is_good = bad(json, "JSON without events that torch.profiler or Takt writes");
+    else if (is_good && !json->has_event && !json->is_takt && !json->is_cut && !input->is_cut)
+        is_good = bad(json, "there are no events: the profiler has recorded nothing");
     if (!is_good || input->status != TAKT_OK)
         return input->status;
     return json->build.is_short ? TAKT_NO_MEMORY : finish(json, out);

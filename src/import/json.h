@@ -35,7 +35,7 @@ typedef struct imp_json {
     bool is_takt;              /* Takt wrote the file */
     bool is_part;              /* the rest of the recording is in other files */
     bool is_cut;
-    bool has_event;        /* one that is understood */
+    bool has_event;        /* one that is understood, besides names */
     bool has_category;     /* one of torch.profiler's */
     bool has_foreign;      /* a device as another profiler names it */
     bool is_skipping;      /* a broken event, whose end was not found yet */

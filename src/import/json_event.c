@@ -253,42 +253,48 @@ static void scan_args(imp_json *json, const imp_value *args)
     imp_scan_inside(args, &json->args);
 }
 
-bool imp_json_take(imp_json *json)
+static bool take_timed(imp_json *json, imp_event *event)
 {
-    imp_event event;
     int64_t begin_ns;
-    find_members(json, &event);
-    scan_args(json, &event.args);
-    if (event.phase.size != 1)
+    if (!imp_time(&event->time, &begin_ns))
         return false;
-    uint8_t phase = event.phase.bytes[0];
-    if (phase == 'M')
-        return take_metadata(json, &event);
-    if (!imp_time(&event.time, &begin_ns))
-        return false;
-    event.begin_ns = (uint64_t)begin_ns;
+    event->begin_ns = (uint64_t)begin_ns;
     imp_what what = {.kind = TAKT_SITE_SCOPE};
-    switch (phase) {
+    switch (event->phase.bytes[0]) {
     case 'X':
-        return imp_json_take_slice(json, &event);
+        return imp_json_take_slice(json, event);
     case 'B':
-        what.name = imp_json_string(json, &event.name);
-        what.category = imp_json_string(json, &event.category);
-        imp_build_begin(&json->build, imp_json_row(json, &event), &what, event.begin_ns);
+        what.name = imp_json_string(json, &event->name);
+        what.category = imp_json_string(json, &event->category);
+        imp_build_begin(&json->build, imp_json_row(json, event), &what, event->begin_ns);
         return true;
     case 'E':
-        return imp_build_end(&json->build, imp_json_row(json, &event), event.begin_ns);
+        return imp_build_end(&json->build, imp_json_row(json, event), event->begin_ns);
     case 'i':
     case 'I':
-        return take_instant(json, &event);
+        return take_instant(json, event);
     case 'C':
-        return take_counter(json, &event);
+        return take_counter(json, event);
     case 's':
     case 'f':
-        return take_arrow(json, &event);
+        return take_arrow(json, event);
     case 't':
         return true;
     default:
         return false;
     }
+}
+
+bool imp_json_take(imp_json *json)
+{
+    imp_event event;
+    find_members(json, &event);
+    scan_args(json, &event.args);
+    if (event.phase.size != 1)
+        return false;
+    if (event.phase.bytes[0] == 'M')
+        return take_metadata(json, &event);
+    bool is_taken = take_timed(json, &event);
+    json->has_event |= is_taken;
+    return is_taken;
 }

@@ -195,8 +195,8 @@ static bool take_scope(imp_json *json, const imp_event *event, imp_what *what, b
     return true;
 }
 
-/* Takt writes its steps on the first row beyond the numbers of threads, and spans that may overlap on
- * the others: names such as torch's for steps say nothing there. */
+/* Takt writes its steps on the first row beyond the numbers of threads, and spans that may overlap
+ * on the others: names such as torch's for steps say nothing there. */
 #define ROW_OF_STEPS 1000000000u
 
 /* "io (2)" is the second row of the track "io". */

@@ -142,8 +142,10 @@ static char *query_of(imp_nsys *nsys, const imp_table *table)
 static void take_row(sqlite3_context *context, int count, sqlite3_value **row)
 {
     imp_nsys *nsys = sqlite3_user_data(context);
-    if ((size_t)count == nsys->table->column_count)
-        nsys->table->take(nsys, row);
+    if ((size_t)count != nsys->table->column_count)
+        return;
+    nsys->table->take(nsys, row);
+    nsys->rows++;
     if (nsys->build.is_short)
         sqlite3_result_error_nomem(context);
 }
@@ -294,15 +296,50 @@ static bool read_all(imp_nsys *nsys)
                     "an SQLite file that Nsight Systems did not write: it has no table StringIds. "
                     "Takt reads what `nsys export --type sqlite` writes, and of its own files "
                     "the .pftrace");
-    return read_tables(nsys, imp_nsys_names, imp_nsys_name_count) &&
-           read_tables(nsys, imp_nsys_host, imp_nsys_host_count) &&
+    if (!read_tables(nsys, imp_nsys_names, imp_nsys_name_count))
+        return false;
+    nsys->rows = 0;
+    return read_tables(nsys, imp_nsys_host, imp_nsys_host_count) &&
            read_tables(nsys, imp_nsys_device, imp_nsys_device_count);
+}
+
+/* Tells of tables that a newer release may have instead of this one: NVTX_EVENTS_V2. */
+static bool note_other_table(imp_nsys *nsys, const imp_table *table)
+{
+    static const char sql[] = "SELECT name FROM sqlite_master WHERE type IN ('table', 'view') AND "
+                              "name GLOB ? || '_*'";
+    sqlite3_stmt *query = NULL;
+    if (sqlite3_prepare_v2(nsys->db, sql, -1, &query, NULL) != SQLITE_OK)
+        return fail_of_sqlite(nsys);
+    sqlite3_bind_text(query, 1, table->name, -1, SQLITE_STATIC);
+    if (sqlite3_step(query) == SQLITE_ROW)
+        imp_build_note(&nsys->build, "left out the table %.60s, which is not known",
+                       (const char *)sqlite3_column_text(query, 0));
+    sqlite3_finalize(query);
+    return true;
+}
+
+/* Says what one may look for in vain. */
+static bool note_missing(imp_nsys *nsys)
+{
+    for (size_t i = 0; i < imp_nsys_host_count; i++)
+        if (!note_other_table(nsys, &imp_nsys_host[i]))
+            return false;
+    for (size_t i = 0; i < imp_nsys_device_count; i++)
+        if (!note_other_table(nsys, &imp_nsys_device[i]))
+            return false;
+    if (nsys->free_ranges && !nsys->nested_ranges && nsys->build.trace->activities.count)
+        imp_build_note(&nsys->build, "ranges that begin and end by id have no kernels: only those "
+                                     "that are pushed and popped do");
+    return nsys->rows || nsys->build.note[0] ||
+           fail(nsys, TAKT_BAD_TRACE,
+                "there are no events of NVTX or CUDA: record with nsys profile --trace=cuda,nvtx");
 }
 
 takt_status imp_nsys_read(const char *path, takt_trace **out, takt_error *error)
 {
     imp_nsys nsys = {.path = path, .error = error};
-    if (read_all(&nsys)) {
+    if (read_all(&nsys) && note_missing(&nsys)) {
         nsys.build.trace->facts.realtime_offset_ns = nsys.real_ns;
         if (imp_build_finish(&nsys.build, tkt_base_name(path), "Nsight Systems (imported)", out) !=
             TAKT_OK)

@@ -27,6 +27,9 @@ typedef struct imp_nsys {
     tkt_map categories; /* process, domain and category -> string */
     uint64_t work_left; /* see count_work() */
     int64_t real_ns;    /* CLOCK_REALTIME of time 0 */
+    uint64_t rows;          /* read of tables of events */
+    uint64_t nested_ranges; /* of NVTX, pushed and popped */
+    uint64_t free_ranges;   /* of NVTX, begun and ended by id */
 } imp_nsys;
 
 /* A column to read. Without a fallback the table cannot be read without it. */

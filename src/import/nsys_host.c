@@ -272,6 +272,8 @@ static void take_nvtx(imp_nsys *nsys, sqlite3_value **row)
     imp_what what = {.name = name_of(nsys, string, &found),
                      .category = nvtx_category(nsys, row),
                      .kind = TAKT_SITE_SCOPE};
+    nsys->nested_ranges += is_nested;
+    nsys->free_ranges += is_free;
     if (is_nested)
         take_push_pop(nsys, row, &what, &found);
     else if (is_free)

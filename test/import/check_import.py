@@ -466,6 +466,12 @@ def check_refused(folder):
     db.close()
     damage(folder, "column.sqlite",
            "ALTER TABLE CUPTI_ACTIVITY_KIND_KERNEL DROP COLUMN correlationId")
+    db = sqlite3.connect(folder + "/none.sqlite")
+    db.execute("CREATE TABLE StringIds (id INT, value TEXT)")
+    db.execute("CREATE TABLE CUPTI_ACTIVITY_KIND_RUNTIME (start, end, globalTid, correlationId, nameId)")
+    db.close()
+    with open(folder + "/none.sqlite", "rb") as file:
+        empty = file.read()
     with open(folder + "/column.sqlite", "rb") as file:
         database = file.read()
     for name, content, words in (
@@ -474,6 +480,11 @@ def check_refused(folder):
             ("b.json", b'{"samples" [1, 2]}', "byte 1"),
             ("c.json", b"[1, 2, 3]", "byte 1: JSON without events"),
             ("d.json", b'[{"a": 1}]', "JSON without events"),
+            ("empty.json", b" [] ", "there are no events"),
+            ("empty2.json", b'{"traceEvents": [\n], "displayTimeUnit": "ms"}', "there are no events"),
+            ("empty.json.gz", gzip.compress(b"[]"), "there are no events"),
+            ("names.json", b'[{"ph": "M", "name": "process_name", "pid": 1, "args": {"name": "p"}}]', "there are no events"),
+            ("empty.sqlite", empty, "there are no events of NVTX or CUDA"),
             ("foreign.pftrace", b"\x0a\x10\x08\x01" + bytes(40), "not a trace that Takt wrote"),
             ("other.sqlite", None, "nsys export"),
             ("column.sqlite", None, "CUPTI_ACTIVITY_KIND_KERNEL has no column correlationId"),

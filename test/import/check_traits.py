@@ -208,6 +208,21 @@ def check_annotated_steps(path):
         check_info("steps", copy, backend="torch.profiler (imported)", steps=1)
 
 
+# ---- What is missing -------------------------------------------------------------------------------
+
+
+def check_notes(path):
+    """Ranges that have no kernels, and ranges in a table that is not known."""
+    call, kernel_of_it = [(3000, 3500, 1)], [(4000, 8000, 1)]
+    free = (1000, 9000, "train step", START_END)
+    nsys(path, [free], call, kernel_of_it)
+    check_info("by id", path, "ranges that begin and end by id have no kernels", spans=2)
+    nsys(path, [free, (1000, 9000, "step", PUSH_POP)], call, kernel_of_it)
+    check_info("both", path, spans=3)
+    nsys(path, [(1000, 9000, "step", PUSH_POP)], call, kernel_of_it, "NVTX_EVENTS_V2")
+    check_info("other table", path, "left out the table NVTX_EVENTS_V2, which is not known", spans=1)
+
+
 # ---- Ranks -----------------------------------------------------------------------------------------
 
 
@@ -247,5 +262,6 @@ with tempfile.TemporaryDirectory() as scratch:
     check_operators(scratch + "/operators.json")
     check_crossing(scratch)
     check_ranks(scratch + "/ranks.json")
+    check_notes(scratch + "/notes.sqlite")
     check_annotated_steps(scratch + "/steps.json")
 finish(4)
