@@ -263,8 +263,12 @@ void imp_build_flow(imp_build *build, imp_row *row, uint64_t id, bool is_end, ui
     imp_build_extend(build, time_ns, time_ns);
 }
 
-void imp_build_step(imp_build *build, uint64_t number, uint64_t begin_ns, uint64_t end_ns)
+void imp_build_step(imp_build *build, uint32_t process, uint64_t number, uint64_t begin_ns,
+                    uint64_t end_ns)
 {
+    if (build->step_process && build->step_process != process + 1)
+        return;
+    build->step_process = process + 1;
     tkt_step *step = TKT_ARRAY_ADD(&build->trace->steps);
     build->is_short |= !step;
     if (step)

@@ -103,6 +103,7 @@ typedef struct imp_build {
     tkt_map large_streams;                 /* a stream's number beyond 32 bits -> here */
     TKT_ARRAY_OF(imp_grid) grids;          /* that calls have, for kernels that have none */
     uint32_t python;                       /* string: category of Python functions; 0: none */
+    uint32_t step_process;                 /* number of the process that marked steps + 1; 0: none */
     bool has_all_steps;                    /* trace->all_steps are complete */
     bool has_own_times;                    /* Takt recorded them, and has judged them */
     char note[200];                        /* what was left out, for the user; or "" */
@@ -171,7 +172,11 @@ void imp_build_counter(imp_build *build, imp_row *row, uint32_t name, uint64_t t
 
 /* One end of an arrow between threads. */
 void imp_build_flow(imp_build *build, imp_row *row, uint64_t id, bool is_end, uint64_t time_ns);
-void imp_build_step(imp_build *build, uint64_t number, uint64_t begin_ns, uint64_t end_ns);
+
+/* Adds a step. `process` is the number of the process that marked it: where several do, those of the
+ * first one count, as each numbers its own. */
+void imp_build_step(imp_build *build, uint32_t process, uint64_t number, uint64_t begin_ns,
+                    uint64_t end_ns);
 
 /* ======== Devices ======== */
 

@@ -234,7 +234,9 @@ static bool take_annotation(imp_json *json, const imp_event *event, imp_what *wh
     imp_text name = imp_json_text(json, &event->name);
     uint32_t thread = json->is_takt ? imp_json_id(&event->thread) : ROW_OF_STEPS;
     if (thread == ROW_OF_STEPS && imp_step_number(name.bytes, name.size, &number)) {
-        imp_build_step(&json->build, number, event->begin_ns, event->end_ns);
+        const imp_row *row = imp_json_row(json, event);
+        imp_build_step(&json->build, row ? row->process : IMP_NOTHING, number, event->begin_ns,
+                       event->end_ns);
         if (json->is_takt)
             return true;
         what->name = json->step_name;

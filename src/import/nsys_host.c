@@ -229,7 +229,7 @@ static void take_push_pop(imp_nsys *nsys, sqlite3_value **row, const imp_what *w
     if (!imp_nsys_times(nsys, row, &begin_ns, &end_ns))
         return;
     if (found->is_step)
-        imp_build_step(&nsys->build, found->step, begin_ns, end_ns);
+        imp_build_step(&nsys->build, thread->process, found->step, begin_ns, end_ns);
     uint32_t span = imp_build_span(&nsys->build, thread, what, begin_ns, end_ns);
     add_parts(nsys, thread->track, span, found);
 }

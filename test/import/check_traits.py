@@ -244,6 +244,11 @@ def check_ranks(path):
             table(path, "scopes", "name"))
     compare("ranks", {"cuda:0": dict(total_time_ns=50000), "cuda:1": dict(total_time_ns=1000),
                       "cuda:2": dict(total_time_ns=70000)}, table(path, "devices", "device"))
+    steps = [("user_annotation", f"ProfilerStep#{number}", pid, 9, 100 * number, 50, {})
+             for pid, numbers in (("[TP00] 9", (1, 2)), ("[TP01] 9", (2, 3, 4))) for number in numbers]
+    torch(path + ".steps.json", *steps)
+    compare("steps of ranks", {"ProfilerStep": dict(calls=5)}, table(path + ".steps.json", "scopes", "name"))
+    check_info("steps of ranks", path + ".steps.json", steps=2)
     run("export", "--chrome", "-o", path + ".trace.json", path)
     for copy in path, path + ".trace.json":
         text = run("info", copy)

@@ -112,7 +112,7 @@ static void put_triple(const uint32_t values[3], table_row *row)
         table_put_known(row, values[i]);
 }
 
-/* Sizes of 0 are valid values if the activity has a grid, otherwise null. */
+/* Every kernel has registers: without any, the trace tells no resources, and sizes of 0 are null. */
 static void put_kernel(const takt_activity *activity, table_row *row)
 {
     static const char *const limits[] = {NULL, "warps", "registers", "shared memory", "blocks"};
@@ -122,10 +122,10 @@ static void put_kernel(const takt_activity *activity, table_row *row)
     put_triple(activity->block, row);
     put_triple(activity->cluster, row);
     for (int i = 0; i < 4; i++)
-        if (activity->grid[0])
+        if (activity->registers)
             table_put_uint(row, values[i]);
         else
-            table_put_null(row);
+            table_put_known(row, values[i]);
     table_put_known_real(row, activity->occupancy);
     table_put_known(row, activity->graph);
     table_put_known(row, activity->graph_node);

@@ -25,15 +25,18 @@ WITH one AS (
            max(CASE WHEN n >= 100 AND rank = (n * 99 + 99) / 100 THEN duration_ns END) AS p99_ns,
            min(duration_ns) AS min_ns, max(duration_ns) AS max_ns, min(id) AS first
     FROM one GROUP BY name
+), named AS (
+    SELECT name, CASE WHEN min(full_name) = max(full_name) THEN min(full_name) END AS full_name
+    FROM device_activities WHERE kind IN ('kernel', 'builtin') GROUP BY name
 ), launch AS ( -- every launch shape of a kernel
-    SELECT DISTINCT name, full_name, grid_x || ',' || grid_y || ',' || grid_z AS grid,
+    SELECT DISTINCT name, grid_x || ',' || grid_y || ',' || grid_z AS grid,
            block_x || ',' || block_y || ',' || block_z AS block,
            coalesce(cluster_x || ',' || cluster_y || ',' || cluster_z, '') AS cluster,
            registers, static_shared_bytes, dynamic_shared_bytes, local_bytes,
            coalesce(occupancy, 0) AS occupancy, limited_by
     FROM device_activities WHERE kind IN ('kernel', 'builtin') AND grid_x
 ), shape AS ( -- the values that all shapes share
-    SELECT name, CASE WHEN min(full_name) = max(full_name) THEN min(full_name) END AS full_name,
+    SELECT name,
            CASE WHEN min(grid) = max(grid) THEN min(grid) ELSE 'varies' END AS grid,
            CASE WHEN min(block) = max(block) THEN min(block) ELSE 'varies' END AS block,
            CASE WHEN min(cluster) = max(cluster) THEN nullif(min(cluster), '') ELSE 'varies' END
@@ -54,7 +57,8 @@ SELECT name, n AS count, coalesce(100.0 * total_ns / sum(total_ns) OVER (), 0) A
        total_ns, avg_ns, median_ns, p99_ns, min_ns, max_ns, full_name, grid, block, cluster,
        registers, static_shared_bytes, dynamic_shared_bytes, local_bytes, occupancy_percent,
        limited_by
-FROM timed LEFT JOIN shape USING (name) ORDER BY total_ns DESC, first;
+FROM timed LEFT JOIN named USING (name) LEFT JOIN shape USING (name)
+ORDER BY total_ns DESC, first;
 
 -- The operation that a path's time counts for: the innermost enclosing scope with declared work or
 -- activity of the host. Within declared work only copies and sets are operations of their own.
