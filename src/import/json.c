@@ -285,16 +285,22 @@ static void take_all_steps(imp_json *json, const imp_value *value)
     json->build.has_all_steps = true;
 }
 
+static void be_takts(imp_json *json)
+{
+    json->is_takt = true;
+    json->build.has_own_times = true;
+}
+
 /* What Takt says of its own recording. */
 static void take_takt(imp_json *json, const imp_value *value)
 {
     imp_object info;
     takt_facts *facts = &json->build.trace->facts;
     int64_t cycle = 0, part = 1, key = 0;
-    json->is_takt = imp_scan_inside(value, &info);
-    if (!json->is_takt)
+    if (!imp_scan_inside(value, &info))
         return;
-    json->build.has_own_times = true;
+    json->is_misread = json->has_event && !json->is_takt;
+    be_takts(json);
     json->name = imp_json_string(json, imp_find(&info, "run"));
     json->backend = imp_json_string(json, imp_find(&info, "backend"));
     json->build.trace->clock = imp_json_string(json, imp_find(&info, "clock"));
@@ -498,19 +504,24 @@ static takt_status read_all(imp_json *json, takt_trace **out)
         is_good = bad(json, "there are no events: the profiler has recorded nothing");
     if (!is_good || input->status != TAKT_OK)
         return input->status;
+    if (json->is_misread)
+        return TAKT_OK;
     return json->build.is_short ? TAKT_NO_MEMORY : finish(json, out);
 }
 
-takt_status imp_json_read(tkt_input *input, takt_trace **out)
+takt_status imp_json_read(tkt_input *input, bool *is_takt, takt_trace **out)
 {
     imp_json json = {.input = input};
     takt_status status = imp_build_init(&json.build);
     if (status == TAKT_OK) {
+        if (*is_takt)
+            be_takts(&json);
         json.step_name = imp_build_string(&json.build, "ProfilerStep", 12);
         json.build.python = imp_build_string(&json.build, "python_function", 15);
         json.shapes_key = imp_build_string(&json.build, "shapes", 6);
         status = read_all(&json, out);
     }
+    *is_takt = json.is_misread;
     if (status == TAKT_NO_MEMORY)
         tkt_error_set(input->error, status, "%s: %s", input->name, takt_status_text(status));
     imp_build_fini(&json.build);

@@ -33,6 +33,7 @@ typedef struct imp_json {
     imp_object args;           /* and its arguments; empty without any */
     const uint8_t *args_begin; /* where the arguments that were read begin; NULL: none were */
     bool is_takt;              /* Takt wrote the file */
+    bool is_misread;           /* it says so behind the events, which were read as another's */
     bool is_part;              /* the rest of the recording is in other files */
     bool is_cut;
     bool has_event;        /* one that is understood, besides names */
@@ -53,8 +54,10 @@ typedef struct imp_json {
 } imp_json;
 
 /* Reads the file. Fails as tkt_trace_read_input() does. If it leaves out an event that is too
- * large, input->error says so although the trace is there. */
-takt_status imp_json_read(tkt_input *input, takt_trace **out);
+ * large, input->error says so although the trace is there. `*is_takt`: the file is Takt's, whatever
+ * stands before its events. Becomes true, and there is no trace, if only a member behind the events says
+ * so: then it has to be read again. */
+takt_status imp_json_read(tkt_input *input, bool *is_takt, takt_trace **out);
 
 /* ======== Parts ======== */
 

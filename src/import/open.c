@@ -27,11 +27,27 @@ static bool is_json(tkt_input *input)
     return at < input->window.end && (*at == '{' || *at == '[');
 }
 
+static takt_status read_json(tkt_input *input, const char *path, takt_trace **out,
+                             takt_error *error)
+{
+    tkt_input again;
+    bool is_takt = false;
+    takt_status status = imp_json_read(input, &is_takt, out);
+    if (status != TAKT_OK || !is_takt)
+        return status;
+    status = tkt_input_open(&again, path, error);
+    if (status != TAKT_OK)
+        return status;
+    status = imp_json_read(&again, &is_takt, out);
+    tkt_input_close(&again);
+    return status;
+}
+
 static takt_status read_input(tkt_input *input, const char *path, const char *host_devices,
                               takt_trace **out, takt_error *error)
 {
     if (is_json(input))
-        return imp_json_read(input, out);
+        return read_json(input, path, out, error);
     if (begins_with(input, "\xFF\xFE") || begins_with(input, "\xFE\xFF"))
         return tkt_error_set(error, TAKT_BAD_TRACE,
                              "%s: text in UTF-16: save it as UTF-8, which JSON is in", path);

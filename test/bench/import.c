@@ -82,11 +82,12 @@ static takt_status read_text(const void *file, takt_trace **out)
 {
     const text *from = file;
     tkt_input input;
+    bool is_takt = false;
     takt_status status =
         tkt_input_borrow(&input, (const uint8_t *)from->bytes, from->size, "bench", NULL);
     if (status != TAKT_OK)
         return status;
-    status = imp_json_read(&input, out);
+    status = imp_json_read(&input, &is_takt, out);
     tkt_input_close(&input);
     return status;
 }

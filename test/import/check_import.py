@@ -243,6 +243,18 @@ WORK = """{"schemaVersion": 1, "takt": {"version": "0.1.0", "run": "a", "backend
 """
 
 
+def check_own_orders(path):
+    """That Takt wrote a file may stand behind its events."""
+    whole = json.loads(WORK)
+    texts = set()
+    for order in itertools.permutations(whole):
+        with open(path, "w", encoding="utf-8") as file:
+            json.dump({key: whole[key] for key in order}, file)
+        texts.add(run("report", "--tasks", "--csv", path) + run("info", path))
+    if len(texts) != 1 or "request,track" not in texts.pop():
+        fail(f"Takt's file, by order of its members: {texts}")
+
+
 def check_work(path):
     with open(path, "w", encoding="utf-8") as file:
         file.write(WORK)
@@ -544,6 +556,7 @@ with tempfile.TemporaryDirectory() as scratch:
     check_foreign(scratch + "/foreign.json")
     check_work(scratch + "/work.json")
     check_orders(scratch + "/orders.json")
+    check_own_orders(scratch + "/own.json")
     check_odd_rows(scratch + "/rows.sqlite")
     check_kinds(scratch + "/kinds.sqlite")
     check_unnamed(scratch + "/unnamed")

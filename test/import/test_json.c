@@ -19,6 +19,7 @@ static takt_trace *read_text(const char *text, size_t size, size_t step)
     takt_trace *trace = NULL;
     takt_error error = {.status = TAKT_OK};
     char path[] = "/tmp/takt-import-XXXXXX";
+    bool is_takt = false;
     int fd = mkstemp(path);
     FILE *file = fdopen(fd, "wb");
     assert_non_null(file);
@@ -26,7 +27,7 @@ static takt_trace *read_text(const char *text, size_t size, size_t step)
     fclose(file);
     assert_int_equal(tkt_input_open(&input, path, &error), TAKT_OK);
     input.step = step;
-    takt_status status = imp_json_read(&input, &trace);
+    takt_status status = imp_json_read(&input, &is_takt, &trace);
     tkt_input_close(&input);
     remove(path);
     assert_int_equal(status == TAKT_OK, trace != NULL);
