@@ -107,7 +107,7 @@ typedef struct imp_build {
     bool has_all_steps;                    /* trace->all_steps are complete */
     bool has_own_times;                    /* Takt recorded them, and has judged them */
     char note[200];                        /* what was left out, for the user; or "" */
-    uint64_t first_ns;                     /* of all events; activities come last */
+    uint64_t first_ns;                     /* of all events; judged activities come last */
     uint64_t last_ns;
 } imp_build;
 

@@ -204,6 +204,8 @@ void imp_build_work(imp_build *build, const imp_work *work)
                                .context = work->context,
                                .correlation = work->correlation,
                                .reserved = work->process + 1};
+    if (build->has_own_times)
+        imp_build_extend(build, work->begin_ns, work->end_ns);
 }
 
 bool imp_build_has_time(imp_build *build, uint64_t begin_ns, uint64_t end_ns)

@@ -104,12 +104,14 @@ static void leave_out(const judge *j)
 takt_status imp_finish_times(imp_build *build)
 {
     takt_trace *trace = build->trace;
+    if (build->has_own_times)
+        return TAKT_OK;
     judge j = {.build = build, .is_bad = tkt_alloc_zeroed(trace->activities.count + 1)};
     uint32_t *places = NULL;
     takt_status status = j.is_bad ? TAKT_OK : TAKT_NO_MEMORY;
-    if (status == TAKT_OK && !build->has_own_times)
+    if (status == TAKT_OK)
         status = tkt_order_find(TKT_ORDER_ITEMS(&trace->activities, 0), &places);
-    if (status == TAKT_OK && !build->has_own_times) {
+    if (status == TAKT_OK) {
         judge_all(&j, places);
         leave_out(&j);
     }
