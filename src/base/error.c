@@ -11,6 +11,7 @@
 #include <stdarg.h>
 #include <stdatomic.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -250,8 +251,55 @@ void tkt_tell(const char *format, ...)
     va_end(arguments);
 }
 
+/* ======== Options that nobody heeds ======== */
+
+/* A program that never starts a profiler ignores TAKT_OPTIONS and TAKT_CONFIG. Its user is told at
+ * exit: on standard error by a destructor, which also runs in programs that call none of Takt's
+ * functions. A hook hears it earlier, from a handler of exit() that its takt_set_log() registered,
+ * because the hook's data may be gone when the destructor runs. */
+
+static atomic_bool are_heeded;
+static uint32_t loaded_in; /* the process: its forked children say nothing */
+
+void tkt_options_heeded(void)
+{
+    atomic_store_explicit(&are_heeded, true, memory_order_relaxed); /* orders nothing else */
+}
+
+static void tell_unheeded(void)
+{
+    const char *name = tkt_environment("TAKT_OPTIONS") ? "TAKT_OPTIONS" : "TAKT_CONFIG";
+    if (!tkt_environment(name) || tkt_thread_is_interrupted() || tkt_process_id() != loaded_in ||
+        atomic_exchange_explicit(&are_heeded, true, memory_order_relaxed))
+        return;
+    tkt_log(TAKT_LOG_WARNING,
+            "%s is set, but this program started no profiler: nothing was profiled; "
+            "takt_profiler_start(NULL) or takt_profiler_step(NULL) starts one",
+            name);
+}
+
+__attribute__((constructor)) static void note_process(void)
+{
+    loaded_in = tkt_process_id();
+}
+
+__attribute__((destructor)) static void tell_at_end(void)
+{
+    if (!current_hook().function)
+        tell_unheeded();
+}
+
+static void tell_hook_at_exit(void)
+{
+    if (current_hook().function)
+        tell_unheeded();
+}
+
 void takt_set_log(takt_log_function function, void *user)
 {
+    static atomic_bool is_registered;
+    if (function && !atomic_exchange_explicit(&is_registered, true, memory_order_relaxed))
+        atexit(tell_hook_at_exit);
     if (!take_lock())
         return;
     hook = (log_hook){function, user};

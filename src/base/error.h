@@ -27,6 +27,10 @@ void tkt_log(takt_log_level level, const char *format, ...) TKT_PRINTF(2, 3);
  * TAKT_LOG is off. A hook gets it as TAKT_LOG_INFO. */
 void tkt_tell(const char *format, ...) TKT_PRINTF(1, 2);
 
+/* Call this once the process uses Takt, or has told why its options ask for nothing. Otherwise it
+ * logs at its end that TAKT_OPTIONS or TAKT_CONFIG is set and nothing was profiled. */
+void tkt_options_heeded(void);
+
 /* Reads a caller's option struct into ours of `size` bytes. The first member of such a struct is
  * its size_t struct_size; ours becomes `size`. A shorter struct is padded with zeros; a longer one
  * is accepted if the bytes that we do not know are zero. `from` NULL means all zero. Otherwise, and

@@ -1,5 +1,6 @@
 /* The command `takt`: reads traces and configurations. This file finds the verb; each verb has its
  * own file. */
+#include "base/error.h"
 #include "cli/cli.h"
 
 #include <stdint.h>
@@ -138,6 +139,7 @@ static void *resize(void *user, void *pointer, size_t size)
 
 int main(int argc, char **argv)
 {
+    tkt_options_heeded(); /* they are meant for the programs that it looks at */
     takt_set_allocator(&(takt_allocator){.resize = resize});
     return cli_finish(run(argc, argv));
 }

@@ -59,6 +59,7 @@ static takt_status wrap(tkt_config_state *state, takt_status status, takt_config
         *out = config;
         return TAKT_OK;
     }
+    tkt_options_heeded(); /* the caller has the reason */
     tkt_config_state_destroy(state);
     if (status == TAKT_NO_MEMORY)
         no_memory(&errors->items[0].error);
@@ -192,8 +193,11 @@ takt_status takt_config_args(takt_config *config, int *argc, char **argv, takt_e
 
 bool takt_config_enabled(const takt_config *config)
 {
-    return config && config->state->is_asked &&
-           config->state->values[TKT_CONFIG_ENABLED].number != 0;
+    bool is_enabled = config && config->state->is_asked &&
+                      config->state->values[TKT_CONFIG_ENABLED].number != 0;
+    if (!is_enabled)
+        tkt_options_heeded();
+    return is_enabled;
 }
 
 takt_status takt_config_options_v1(const takt_config *config, takt_profiler_options *out,

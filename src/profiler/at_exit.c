@@ -118,6 +118,7 @@ static bool is_watched(const takt_profiler *profiler)
 void tkt_exit_watch(takt_profiler *profiler)
 {
     static bool is_done;
+    tkt_options_heeded();
     save_at_exit_once(&is_done);
     tkt_mutex_lock(&lock);
     takt_profiler **added = is_watched(profiler) ? NULL : TKT_ARRAY_ADD(&running);
@@ -179,6 +180,8 @@ static takt_status create(void)
 static void create_once(void)
 {
     the_status = create();
+    if (the_status != TAKT_OK)
+        tkt_options_heeded(); /* the log has the reason */
 }
 
 /* Logs after `once`, since the program's log function may call Takt. */

@@ -219,6 +219,12 @@ static takt_status begin(takt_profiler *profiler)
     return TAKT_OK;
 }
 
+__attribute__((cold)) static void warn_once(bool *was_told, const char *text)
+{
+    if (!__atomic_exchange_n(was_told, true, __ATOMIC_RELAXED))
+        tkt_log(TAKT_LOG_WARNING, "%s", text);
+}
+
 /* Cold: the file is compiled for speed, but this for size. */
 __attribute__((cold)) takt_status takt_profiler_start(takt_profiler *profiler)
 {
@@ -235,6 +241,10 @@ __attribute__((cold)) takt_status takt_profiler_start(takt_profiler *profiler)
     bool was_running = profiler->is_running;
     takt_status status = was_running ? TAKT_BAD_STATE : begin(profiler);
     leave(profiler, before);
+    if (was_running)
+        warn_once(&profiler->was_started_twice,
+                  "takt_profiler_start() was called while this profiler runs: it goes on as it "
+                  "was; call takt_profiler_stop() first");
     if (!was_running && status != TAKT_OK)
         tkt_exit_forget(profiler);
     return status;
@@ -263,14 +273,6 @@ static void step(takt_profiler *profiler)
     profiler->step_begin = changes || was_delivered ? tkt_ticks() : now;
 }
 
-static void warn_refused(takt_profiler *profiler)
-{
-    if (!__atomic_exchange_n(&profiler->was_refused, true, __ATOMIC_RELAXED))
-        tkt_log(TAKT_LOG_WARNING,
-                "takt_profiler_step() was called while another thread was in this "
-                "profiler: the step does not count; call it from one thread");
-}
-
 takt_status takt_profiler_step(takt_profiler *profiler)
 {
     uintptr_t before;
@@ -282,13 +284,18 @@ takt_status takt_profiler_step(takt_profiler *profiler)
     if (tkt_process_is_disabled())
         return TAKT_BAD_STATE;
     if (!enter(profiler, &before)) {
-        warn_refused(profiler);
+        warn_once(&profiler->was_refused,
+                  "takt_profiler_step() was called while another thread was in this profiler: the "
+                  "step does not count; call it from one thread");
         return TAKT_BAD_STATE;
     }
     bool is_running = profiler->is_running && !profiler->is_saved;
     if (is_running)
         step(profiler);
     leave(profiler, before);
+    if (!was_started)
+        warn_once(&profiler->was_early, "takt_profiler_step() was called before "
+                                        "takt_profiler_start(): the step does not count");
     return is_running ? TAKT_OK : TAKT_BAD_STATE;
 }
 

@@ -360,6 +360,7 @@ takt_status tkt_window_open(const tkt_wish *wish, tkt_window **out)
     TKT_UNCANCELLED;
     if (tkt_process_is_disabled())
         return TAKT_BAD_STATE;
+    tkt_options_heeded();
     tkt_window *window = tkt_alloc_zeroed(sizeof *window);
     if (!window)
         return TAKT_NO_MEMORY;

@@ -101,6 +101,7 @@ bool takt_timer_begin(takt_timer *opaque, const char *name, const takt_timer_opt
     if (!takt_timers_are_on() || !take_options(timer, options) || timer->options.inactive)
         return false;
     timer->is_running = true;
+    tkt_options_heeded();
     timer->timing = NULL;
     timer->window = NULL;
     if (timer->options.synchronize)

@@ -36,6 +36,8 @@ struct takt_profiler {
     uintptr_t user;     /* atomic; the thread inside start, step or stop; 0: none */
     bool is_away;       /* that thread is in on_trace, or waits for the worker */
     bool was_refused;   /* atomic; a second thread's step was refused, and the log says so */
+    bool was_early;     /* the same of a step before the first start */
+    bool was_started_twice; /* the same of a start while it runs */
     bool is_saved;      /* saved at exit, before stop was called */
     tkt_cycle *delivered; /* on_trace has it; NULL */
     tkt_cycle *kept;    /* oldest first; saved at exit, and on_trace not called yet */

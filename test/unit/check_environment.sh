@@ -104,6 +104,31 @@ END
 TAKT_OPTIONS='profiling.enabled=false' run disabled 0 10
 [ ! -s err ] && [ "$(cat out)" = "$x" ] || fail "disabled: $(cat err)"
 
+# A second start is refused, and told once.
+run twice 0 10 twice
+grep -v '^takt: wrote ' err >told || true
+echo 'takt: takt_profiler_start() was called while this profiler runs: it goes on as it was; call takt_profiler_stop() first' |
+    diff - told || fail "twice"
+
+# Options for a program that starts nothing are told at its end, once, unless Takt was used all the same.
+none='program started no profiler: nothing was profiled; takt_profiler_start(NULL) or takt_profiler_step(NULL) starts one'
+run never 0 10 never
+echo "takt: TAKT_CONFIG is set, but this $none" | diff - err || fail "never"
+export TAKT_OPTIONS='profiling.active=3'
+run never_options 0 10 never
+echo "takt: TAKT_OPTIONS is set, but this $none" | diff - err || fail "never_options"
+run heard 0 10 heard
+echo "heard 1: TAKT_OPTIONS is set, but this $none" | diff - out || fail "heard"
+[ ! -s err ] || fail "heard: $(cat err)"
+TAKT_LOG=off run never_off 0 10 never
+[ ! -s err ] || fail "never_off: $(cat err)"
+run timer 0 10 timer
+[ ! -s err ] || fail "timer: $(cat err)"
+run child 0 10 child
+[ ! -s err ] || fail "child: $(cat err)"
+"$takt" --version 2>err >out && [ ! -s err ] || fail "takt: $(cat err)"
+unset TAKT_OPTIONS
+
 # Where the files cannot be written the program still ends as it would have.
 TAKT_OPTIONS='output.directory=/proc/takt' run unwritable 0 10
 grep -qx "$x" out || fail "unwritable: $(cat out)"

@@ -256,6 +256,7 @@ TEST(calls_in_the_wrong_state_are_refused_and_change_nothing)
     takt_profiler *profiler;
     assert_int_equal(takt_profiler_create(&options, &profiler), TAKT_OK);
     assert_int_equal(takt_profiler_step(profiler), TAKT_BAD_STATE);
+    assert_int_equal(takt_profiler_step(profiler), TAKT_BAD_STATE);
     assert_int_equal(takt_profiler_stop(profiler), TAKT_BAD_STATE);
     assert_int_equal(takt_profiler_action(profiler), TAKT_ACTION_NONE);
     assert_null(takt_profiler_trace(profiler));
@@ -266,6 +267,8 @@ TEST(calls_in_the_wrong_state_are_refused_and_change_nothing)
     assert_int_equal(takt_profiler_stop(profiler), TAKT_BAD_STATE);
     takt_profiler_destroy(profiler);
     takt_profiler_destroy(NULL);
+    assert_int_equal(count_lines(TAKT_LOG_WARNING, "step() was called before"), 1);
+    assert_int_equal(count_lines(TAKT_LOG_WARNING, "while this profiler runs"), 1);
 }
 
 static void *step_twice(void *profiler)
