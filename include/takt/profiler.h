@@ -14,7 +14,8 @@
  * begins its step 0. Without an environment profiler, calls with NULL do nothing and return
  * TAKT_OK, so a program can keep its calls when nobody profiles. If the environment asks for a
  * profiler that cannot be made, takt_profiler_start(NULL) and takt_profiler_stop(NULL) return the
- * reason.
+ * reason. If it asks for one, and the program starts no profiler and uses no timers, the log says so
+ * at exit, except in forked children.
  *
  * Only one thread at a time may use a profiler; a second thread gets TAKT_BAD_STATE. A thread is not
  * cancelled inside these functions, which are no cancellation points. If a profiler
@@ -205,7 +206,7 @@ typedef struct takt_profiler_options {
 TAKT_API takt_status takt_profiler_create(const takt_profiler_options *options,
                                           takt_profiler **out);
 
-/* Begins step 0. TAKT_BAD_STATE if the profiler already runs, or in a child process that was forked
+/* Begins step 0. TAKT_BAD_STATE if the profiler already runs (logged once), or in a child process that was forked
  * while anything was recorded. While another profiler records a summary, cycles of this one that
  * want a summary are not recorded: the log says so, and takt_profiler_stop() returns
  * TAKT_BAD_STATE. TAKT_IO_ERROR if crash_safe is set and the file cannot be reserved;

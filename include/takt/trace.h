@@ -29,8 +29,8 @@ typedef struct takt_trace takt_trace;
 
 /* Reads a Perfetto trace that Takt wrote (.pftrace, or .pftrace.gz). A truncated file is read up to
  * the cut; `ending` in takt_trace_facts() then says so. The caller frees *out with
- * takt_trace_release(). `error` may be NULL. Any thread. TAKT_IO_ERROR, TAKT_BAD_TRACE,
- * TAKT_NO_MEMORY. */
+ * takt_trace_release(). `error` may be NULL. Any thread. TAKT_IO_ERROR, TAKT_BAD_TRACE (also for a
+ * file cut before the end of its head, of which nothing can be read), TAKT_NO_MEMORY. */
 TAKT_API takt_status takt_trace_open(const char *path, takt_trace **out, takt_error *error);
 
 /* Makes a trace from the file that a crash-safe recording (takt_profiler_options.crash_safe) left

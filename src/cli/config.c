@@ -193,14 +193,10 @@ static void doubt_schedule(const tkt_config_state *state)
 /* A file of keys without their section profiles nothing. */
 static void doubt_sections(const tkt_config_state *state)
 {
-    char name[128], clean[128];
-    for (size_t i = 0; i < state->skipped_count && !state->is_asked; i++) {
-        snprintf(name, sizeof name, "profiling.%s", state->skipped[i].name);
-        if (tkt_config_find(name))
-            printf("careful: %s is a key of profiling: write \"profiling:\" above it, and indent "
-                   "it\n",
-                   cli_clean(clean, sizeof clean, state->skipped[i].name));
-    }
+    char hint[TKT_CONFIG_HINT], clean[TKT_CONFIG_HINT];
+    for (size_t i = 0; i < state->skipped_count && !state->is_asked; i++)
+        if (tkt_config_hint(&state->skipped[i], hint))
+            printf("careful: %s\n", cli_clean(clean, sizeof clean, hint));
 }
 
 /* ======== The verb ======== */

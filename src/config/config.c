@@ -19,8 +19,18 @@ static takt_status bad_argument(takt_error *error, const char *name)
 
 /* ---- Creating a configuration ---------------------------------------------------------------- */
 
-/* Reads the file, then TAKT_OPTIONS. A user who names a file in TAKT_CONFIG wants to profile, so a
- * missing profiling section is worth a warning. A program's own file often has none. */
+/* A user who names a file in TAKT_CONFIG wants to profile. A program's own file often has no
+ * profiling section. */
+static void warn_off(const tkt_config_state *state, const char *file)
+{
+    char hint[TKT_CONFIG_HINT];
+    tkt_log(TAKT_LOG_WARNING, "%s has no profiling section: nothing is profiled", file);
+    for (size_t i = 0; i < state->skipped_count; i++)
+        if (tkt_config_hint(&state->skipped[i], hint))
+            tkt_log(TAKT_LOG_WARNING, "%s:%u: %s", file, state->skipped[i].line, hint);
+}
+
+/* Reads the file, then TAKT_OPTIONS. */
 static takt_status read_sources(tkt_config_state *state, const char *path,
                                 tkt_config_errors *errors)
 {
@@ -38,7 +48,7 @@ static takt_status read_sources(tkt_config_state *state, const char *path,
     if (status == TAKT_OK && options)
         status = tkt_config_read_options(state, options, errors);
     if (status == TAKT_OK && file && !path && !state->is_asked)
-        tkt_log(TAKT_LOG_WARNING, "%s has no profiling section: nothing is profiled", file);
+        warn_off(state, file);
     return status;
 }
 

@@ -11,6 +11,7 @@
 
 #include <regex.h>
 #include <string.h>
+#include <strings.h>
 
 /* ======== Keys ======== */
 
@@ -185,6 +186,11 @@ const char *tkt_config_near_section(const char *name)
             return tkt_config_sections[i];
     }
     return NULL;
+}
+
+bool tkt_config_is_like_profiling(const char *name)
+{
+    return strncasecmp(name, "profil", 6) == 0;
 }
 
 /* ======== Names of reports and formats ======== */

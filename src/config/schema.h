@@ -85,6 +85,9 @@ const tkt_config_key *tkt_config_suggest(const char *name);
 /* Returns the section whose name differs from `name` by at most two letters, or NULL. */
 const char *tkt_config_near_section(const char *name);
 
+/* True for names such as "profile" and "Profiler", which may also be the program's own. */
+bool tkt_config_is_like_profiling(const char *name);
+
 /* ======== Values ======== */
 
 /* Values of keys: reading them from text, copying, writing them as text. */

@@ -33,6 +33,25 @@ bool tkt_config_state_skip(tkt_config_state *state, const char *name, size_t siz
     return true;
 }
 
+bool tkt_config_hint(const tkt_config_section *skipped, char out[TKT_CONFIG_HINT])
+{
+    char full[TKT_CONFIG_QUOTED + 16], quoted[TKT_CONFIG_QUOTED];
+    for (size_t i = 0; tkt_config_sections[i]; i++) {
+        const char *section = tkt_config_sections[i];
+        snprintf(full, sizeof full, "%s.%s", section, skipped->name);
+        if (tkt_config_find(full)) {
+            snprintf(out, TKT_CONFIG_HINT,
+                     "%s is a key of %s: write \"%s:\" above it, and indent it", skipped->name,
+                     section, section);
+            return true;
+        }
+    }
+    if (tkt_config_is_like_profiling(skipped->name))
+        snprintf(out, TKT_CONFIG_HINT, "skipped the section %s; did you mean 'profiling'?",
+                 tkt_config_quote(quoted, skipped->name));
+    return tkt_config_is_like_profiling(skipped->name);
+}
+
 static bool set_defaults(tkt_config_state *state)
 {
     tkt_config_problem problem = {0};

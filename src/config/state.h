@@ -51,6 +51,11 @@ bool tkt_config_state_set(tkt_config_state *state, const tkt_config_key *key, co
 /* Remembers a skipped section; false without memory. */
 bool tkt_config_state_skip(tkt_config_state *state, const char *name, size_t size, uint32_t line);
 
+/* Tells what a skipped section most likely was meant to be, in a file that asks for no profiling: a
+ * key without its section, or a section's name. False if that is unknown. */
+#define TKT_CONFIG_HINT 160
+bool tkt_config_hint(const tkt_config_section *skipped, char out[TKT_CONFIG_HINT]);
+
 /* Read the sources, and add all their errors to `errors`. On failure `state` has some of the changes
  * and must be destroyed. TAKT_NO_MEMORY adds no error. */
 takt_status tkt_config_read_yaml(tkt_config_state *state, const char *text, size_t size,

@@ -30,6 +30,10 @@ typedef struct yaml_file {
     tkt_yaml_reader reader;
     uint32_t key_lines[TKT_CONFIG_ID_COUNT]; /* the line of each key; 0: not seen yet */
     uint32_t section_lines[SECTION_COUNT];
+    struct {
+        uint32_t line, column; /* 0: there is none */
+        char name[TKT_CONFIG_QUOTED];
+    } meant; /* the first section that has another name, but reads like profiling */
 } yaml_file;
 
 /* ---- Values ---------------------------------------------------------------------------------- */
@@ -313,6 +317,53 @@ static void tell_misplaced(tkt_yaml_reader *reader, const char *name)
     }
 }
 
+/* Reads the value of a section that is not Takt's. *is_meant: it is a switch or, for the most part,
+ * keys of profiling. */
+static bool read_alike(tkt_yaml_reader *reader, bool *is_meant)
+{
+    char full[TKT_CONFIG_QUOTED + 16];
+    uint32_t depth = reader->depth;
+    int known = 0, others = 0;
+    const char *text = tkt_yaml_text(reader);
+    bool is_switch = text && tkt_text_switch(text, is_meant);
+    if (reader->event.type != YAML_MAPPING_START_EVENT) {
+        *is_meant = is_switch;
+        return tkt_yaml_skip(reader);
+    }
+    while (tkt_yaml_advance(reader) && reader->depth >= depth) {
+        const char *name = tkt_yaml_scalar(reader);
+        snprintf(full, sizeof full, "profiling.%s", name ? name : "");
+        *(tkt_config_find(full) ? &known : &others) += 1;
+        if (!tkt_yaml_skip(reader) || !tkt_yaml_advance(reader) || !tkt_yaml_skip(reader))
+            return false;
+    }
+    *is_meant = known > others;
+    return !reader->is_broken;
+}
+
+/* Skips a section that is not Takt's. Notes one such as "profile" if its value reads like Takt's,
+ * too: a program may have its own. */
+static bool skip_section(yaml_file *file, const char *name)
+{
+    tkt_yaml_reader *reader = &file->reader;
+    uint32_t line = tkt_yaml_line(reader), column = tkt_yaml_column(reader);
+    char quoted[TKT_CONFIG_QUOTED];
+    bool is_meant = false;
+    bool is_alike = tkt_config_is_like_profiling(name) && file->meant.line == 0;
+    tkt_config_quote(quoted, name);
+    if (!tkt_yaml_advance(reader))
+        return false;
+    if (!is_alike)
+        return tkt_yaml_skip(reader);
+    bool is_read = read_alike(reader, &is_meant);
+    if (is_meant) {
+        file->meant.line = line;
+        file->meant.column = column;
+        memcpy(file->meant.name, quoted, sizeof quoted);
+    }
+    return is_read;
+}
+
 static bool read_top_level_key(yaml_file *file)
 {
     tkt_yaml_reader *reader = &file->reader;
@@ -326,7 +377,7 @@ static bool read_top_level_key(yaml_file *file)
         if (!tkt_config_state_skip(reader->state, name, reader->event.data.scalar.length,
                                    tkt_yaml_line(reader)))
             return tkt_yaml_no_memory(reader);
-        return tkt_yaml_advance(reader) && tkt_yaml_skip(reader);
+        return skip_section(file, name);
     }
     note_once(reader, &file->section_lines[section], tkt_config_sections[section]);
     return tkt_yaml_advance(reader) &&
@@ -348,6 +399,10 @@ static bool read_root(yaml_file *file)
         if (!read_top_level_key(file))
             return false;
     }
+    if (file->meant.line > 0 && file->section_lines[0] == 0)
+        tkt_yaml_fail_at(reader, file->meant.line, file->meant.column,
+                         "unknown section %s; did you mean '%s'?", file->meant.name,
+                         tkt_config_sections[0]);
     return !reader->is_broken;
 }
 

@@ -327,9 +327,21 @@ static void set_ending(tkt_read *read, const takt_facts *stated)
         facts->missing_activities = stated->activity_count - facts->activity_count;
 }
 
+/* True if the file ends before its head, which has the facts: there is nothing to show. */
+static bool has_nothing(const tkt_read *read)
+{
+    return !read->has_facts && !read->is_complete && read->trace->tracks.count == 0 &&
+           read->trace->activities.count == 0;
+}
+
 static takt_status finish(tkt_read *read, uint64_t cut_bytes)
 {
     takt_trace *trace = read->trace;
+    if (has_nothing(read))
+        return read->status = tkt_error_set(
+                   read->input->error, TAKT_BAD_TRACE,
+                   "%s: the file is cut before the end of its head: nothing in it can be read",
+                   read->input->name);
     if (!read->has_facts)
         trace->facts.has_spans = true;
     close_rows(read);

@@ -188,6 +188,13 @@ doubts 'profiling: {active: 0, wait: 5, repeat: 1}\n' 'wait has no effect with a
 doubts 'profiling: {active: 0, mode: flight}\noutput: {stream: true}\n' \
     'flight keeps the last spans only, and stream writes all of them; use one of both'
 doubts 'wait: 5\nengine: 3\n' 'wait is a key of profiling: write "profiling:" above it, and indent it'
+doubts 'directory: x\nprofile: {epochs: 3}\n' \
+    'directory is a key of output: write "output:" above it, and indent it' \
+    "skipped the section 'profile'; did you mean 'profiling'?"
+printf 'profile:\n  wait: 3\n' >meant.yaml
+run config check meant.yaml
+status_is 1
+err_has "unknown section 'profile'; did you mean 'profiling'"
 printf 'profiling: {mode: both}\noutput: {traces: chrome}\nwait: 5\n' >certain.yaml
 run config check certain.yaml
 ! grep -q '^careful' out || fail "doubts what is certain" "$out"

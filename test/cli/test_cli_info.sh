@@ -114,12 +114,17 @@ PYTHON
     [[ $err != *$'\r'* ]] || fail "shows progress without a terminal" "$err"
 fi
 
-# Cut at any byte: told by info with the number of bytes, or refused as no trace; never a crash.
-size=$(stat -c %s "$scratch/run.pftrace")
+# Cut at any byte: told by info, or refused if not even the head is left; never a crash.
+# Small compressed files have all in one packet.
+"$samples/sph" --steps 20 --particles 300 --quiet --profiling.wait 1 --output.traces perfetto \
+    --output.no-compress --output.directory "$scratch/plain" >"$scratch/printed" 2>&1 ||
+    fail "sph fails" "$(cat "$scratch/printed")"
+whole=("$scratch"/plain/*.pftrace)
+size=$(stat -c %s "${whole[0]}")
 step=$((size / 23 + 1))
 told=0
 for ((length = 0; length < size; length += step)); do
-    head -c "$length" "$scratch/run.pftrace" >"$scratch/cut.pftrace"
+    head -c "$length" "${whole[0]}" >"$scratch/cut.pftrace"
     run info "$scratch/cut.pftrace"
     case $status in
     4)
@@ -127,7 +132,7 @@ for ((length = 0; length < size; length += step)); do
         grep -q '^  incomplete  *the file is cut$' <<<"$out" || fail "no cut is told at $length" "$out"
         told=$((told + 1))
         ;;
-    1) err_has 'cut\.pftrace' ;;
+    1) err_has 'cut\.pftrace: (the file is empty|the file is cut before the end of its head: nothing in it can be read)$' ;;
     *) fail "ended with $status at $length of $size bytes" "$err" ;;
     esac
     run report --scopes "$scratch/cut.pftrace"

@@ -99,6 +99,37 @@ TEST_WITH(takt_config_without_a_profiling_section_is_told, NULL, clear_environme
     assert_string_equal(line, expected);
 }
 
+/* Keeps all lines. */
+static void append_line(takt_log_level level, const char *text, void *user)
+{
+    assert_int_equal(level, TAKT_LOG_WARNING);
+    strcat(strcat(user, text), "\n");
+}
+
+TEST_WITH(keys_without_their_section_are_told, NULL, clear_environment)
+{
+    char lines[2048] = "", expected[2048];
+    takt_set_log(append_line, lines);
+    write_file("wait: 3\ntraining: {}\ndirectory: x\nprofile: {epochs: 1}\n");
+    setenv("TAKT_CONFIG", file, 1);
+    takt_config_destroy(created());
+    snprintf(expected, sizeof expected,
+             "%s has no profiling section: nothing is profiled\n"
+             "%s:1: wait is a key of profiling: write \"profiling:\" above it, and indent it\n"
+             "%s:3: directory is a key of output: write \"output:\" above it, and indent it\n"
+             "%s:4: skipped the section 'profile'; did you mean 'profiling'?\n",
+             file, file, file, file);
+    assert_string_equal(lines, expected);
+    lines[0] = '\0';
+    takt_config *config; /* a program's own file */
+    assert_int_equal(takt_config_load(file, &config, NULL), TAKT_OK);
+    takt_config_destroy(config);
+    assert_string_equal(lines, "");
+    write_file("wait: 3\nprofiling: true\n");
+    takt_config_destroy(created());
+    assert_string_equal(lines, "");
+}
+
 TEST_WITH(a_missing_file_is_an_error, NULL, clear_environment)
 {
     takt_config *config = NULL;

@@ -218,6 +218,21 @@ TEST(sections_may_be_misspelled_by_two_letters)
     takt_config_destroy(config_of("profile: {}\ninput: {}\nreporting: 1\n"));
 }
 
+TEST(a_section_that_reads_like_profiling_is_told_if_there_is_no_other)
+{
+    expect_error("a: 1\nprofile:\n  wait: 3\n  mine: 2\n  active: 1\n",
+                 "p.yaml:2:1: unknown section 'profile'; did you mean 'profiling'?");
+    expect_error("{Profilers: {active: 3}}",
+                 "p.yaml:1:2: unknown section 'Profilers'; did you mean 'profiling'?");
+    expect_error("profiler: on\n",
+                 "p.yaml:1:1: unknown section 'profiler'; did you mean 'profiling'?");
+    expect_error("profile: {density: 3}\nPROFILING: {wait: 3}\n",
+                 "p.yaml:2:1: unknown section 'PROFILING'; did you mean 'profiling'?");
+    takt_config_destroy(config_of("profile: {wait: 3}\nprofiling: {}\n"));
+    takt_config_destroy(config_of("profile:\n  name: parabolic\n  height: 3\n"));
+    takt_config_destroy(config_of("profile: [wait, active]\nprofiler:\nprofiles: no idea\n"));
+}
+
 TEST(dotted_names_at_the_top_are_explained)
 {
     expect_error("profiling.wait: 3\n", "p.yaml:1:1: unknown section 'profiling.wait'; write "
