@@ -183,7 +183,8 @@ typedef enum takt_log_level {
  * of Takt's locks, so the function may call Takt. */
 typedef void (*takt_log_function)(takt_log_level level, const char *line, void *user);
 
-/* Sends log lines to `function` instead of standard error. NULL restores the default, which prints
+/* Sends log lines to `function` instead of standard error; takt_set_print() does so with what timers
+ * and reports print to standard output. NULL restores the default, which prints
  * errors and warnings as "takt: ...". With TAKT_LOG=info in the environment the default prints
  * progress too; with TAKT_LOG=off it prints nothing. Any thread. Another thread may still be inside
  * the previous function when this call returns. */
@@ -199,6 +200,12 @@ typedef struct takt_sink {
 /* Returns a sink that writes to a file descriptor. The caller keeps the descriptor and closes it.
  * Any thread. */
 TAKT_API takt_sink takt_sink_fd(int fd);
+
+/* Sends what Takt prints to standard output to `sink`: lines and tables of timers, timings and timed
+ * blocks, and reports with output.reports "stdout". Messages go to takt_set_log(). The sink is
+ * called without any of Takt's locks, by each thread that prints; it must stay valid until another
+ * one is set and no thread prints. NULL restores standard output. Any thread. */
+TAKT_API void takt_set_print(const takt_sink *sink);
 
 /* Returns the current time in nanoseconds of CLOCK_MONOTONIC's time line, as do all times in Takt.
  * Takt reads the processor's invariant time-stamp counter if there is one. Any thread. */

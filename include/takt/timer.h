@@ -38,8 +38,9 @@ typedef void (*takt_timing_report)(const takt_timing *results, const char *inden
 typedef struct takt_timer_options {
     size_t             struct_size; /* sizeof(takt_timer_options); set by the macros */
     bool               inactive;    /* the timer does nothing */
-    bool               silent;      /* prints nothing, and does not call `report` */
-    bool               detailed;    /* prints the tree of the scopes inside the timer */
+    bool               silent;      /* prints nothing; `report` is called all the same */
+    bool               detailed;    /* prints the tree of the scopes inside the timer; what the first
+                                     * tree of the process says below its table holds for all */
     bool               synchronize; /* waits for all CUDA devices in use before the timer begins and
                                      * before it ends; without this option the timer may end before
                                      * work that it launched */
@@ -130,6 +131,7 @@ typedef struct takt_timed {
     double   device_fragmentation;  /* part of the reserved bytes that no allocation uses, from 0 to
                                      * 1. The driver does not tell how the free memory outside of
                                      * pools is split up */
+    char     name[48]; /* from the options, or else "FILE:LINE" of the block; "": unknown */
 } takt_timed;
 
 typedef struct takt_timed_options {
@@ -154,6 +156,9 @@ typedef struct takt_timed_options {
     bool        no_synchronize; /* do not wait: host times of repetitions with CUDA then only cover
                                  * the launches. Programs compiled before this field existed, and
                                  * callers that give no options, do not wait either */
+    const char *name;  /* of the block, for takt_timed_print(); at most 47 bytes of it are copied to
+                        * the result. NULL: its place */
+    const char *place; /* "PATH:LINE"; TAKT_TIMED sets it. NULL: none */
 } takt_timed_options;
 
 /* State of the loop behind TAKT_TIMED, with room for later versions. */
@@ -214,6 +219,8 @@ TAKT_INLINE double takt_timer_stop(takt_timer *timer)
 
 #define TAKT_ID(prefix)  TAKT_JOIN(prefix, __COUNTER__)
 #define TAKT_SIZE_OF(type) .struct_size = sizeof(type)
+#define TAKT_TIMED_PLACE(line)  TAKT_TIMED_PLACE_(line)
+#define TAKT_TIMED_PLACE_(line) __FILE__ ":" #line
 
 #ifndef __cplusplus
 
@@ -280,7 +287,8 @@ TAKT_INLINE void takt_timer_leave(takt_timer **timer)
  *     TAKT_TIMED(&result, .repeat = 100, .warmup = 1) { step(); } */
 #define TAKT_TIMED(...)                                                                            \
     TAKT_QUIET_BEGIN                                                                               \
-    TAKT_TIMED_VARIABLE(TAKT_ID(takt_timed_), __VA_ARGS__, TAKT_SIZE_OF(takt_timed_options))       \
+    TAKT_TIMED_VARIABLE(TAKT_ID(takt_timed_), __VA_ARGS__, .place = TAKT_TIMED_PLACE(__LINE__),    \
+                        TAKT_SIZE_OF(takt_timed_options))                                          \
     TAKT_QUIET_END
 #endif
 

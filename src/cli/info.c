@@ -194,7 +194,8 @@ static void print_clock(const takt_trace *trace)
                facts->device_uncertainty_is_least ? "at least " : "");
         printf("%s", cli_time_text(uncertainty, sizeof uncertainty, facts->device_uncertainty_ns));
         if (facts->device_shift_ns != 0)
-            printf(", times moved by %.0f ns", facts->device_shift_ns);
+            printf(", times moved by %s",
+                   cli_time_text(resolution, sizeof resolution, facts->device_shift_ns));
         putchar('\n');
     }
     print_key("cost");

@@ -118,11 +118,11 @@ const char *cli_time_text(char *out, size_t size, double ns)
 {
     if (isnan(ns))
         snprintf(out, size, "unknown");
-    else if (ns < 1e3)
+    else if (fabs(ns) < 1e3)
         snprintf(out, size, "%.3g ns", ns);
-    else if (ns < 1e6)
+    else if (fabs(ns) < 1e6)
         snprintf(out, size, "%.3f us", ns / 1e3);
-    else if (ns < 1e9)
+    else if (fabs(ns) < 1e9)
         snprintf(out, size, "%.3f ms", ns / 1e6);
     else
         snprintf(out, size, "%.3f s", ns / 1e9);

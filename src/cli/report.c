@@ -234,7 +234,7 @@ static takt_status show_table(const table_source *from, const char *report, bool
 {
     if (!from->trace)
         return cli_ranks_show(from->ranks, report, options, sink);
-    return is_part ? tkt_report_part(from->trace, report, options, sink)
+    return is_part ? tkt_report_part(from->trace, report, TKT_NO_PROVENANCE, options, sink)
                    : takt_report(from->trace, report, options, sink);
 }
 

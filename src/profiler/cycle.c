@@ -255,10 +255,12 @@ static void print_report(tkt_cycle *cycle, const char *text, const tkt_report_ou
     if (!tkt_report_request_read(&request, text, why) || !is_printed(cycle, request.name))
         return;
     share_options(cycle, out, &request.options);
-    takt_status status = tkt_report_part(cycle->trace, request.name, &request.options, &out->sink);
+    takt_status status = tkt_report_part(cycle->trace, request.name, TKT_NO_PROVENANCE,
+                                         &request.options, &out->sink);
     if (status == TAKT_BAD_ARGUMENT) {
         request.options.sort = NULL; /* a column that the trace lacks, such as CUDA total */
-        status = tkt_report_part(cycle->trace, request.name, &request.options, &out->sink);
+        status = tkt_report_part(cycle->trace, request.name, TKT_NO_PROVENANCE, &request.options,
+                                 &out->sink);
     }
     if (status == TAKT_OK)
         status = out->sink.write(out->sink.user, "\n", 1);

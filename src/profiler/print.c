@@ -52,9 +52,32 @@ static takt_status write_stream(void *user, const void *data, size_t size)
     return is_written ? TAKT_OK : TAKT_IO_ERROR;
 }
 
+static const takt_sink *the_sink; /* atomic; the program's: NULL: standard output */
+
+void takt_set_print(const takt_sink *sink)
+{
+    /* release: pairs with the acquire in programs_sink() */
+    __atomic_store_n(&the_sink, sink && sink->write ? sink : NULL, __ATOMIC_RELEASE);
+}
+
+static const takt_sink *programs_sink(void)
+{
+    return __atomic_load_n(&the_sink, __ATOMIC_ACQUIRE);
+}
+
+static takt_status write_printed(void *user, const void *data, size_t size)
+{
+    const takt_sink *sink = programs_sink();
+    (void)user;
+    if (!sink)
+        return write_stream(stdout, data, size);
+    TKT_PROGRAMS_WORK;
+    return sink->write(sink->user, data, size);
+}
+
 takt_sink tkt_print_sink(void)
 {
-    return (takt_sink){write_stream, stdout};
+    return (takt_sink){write_printed, NULL};
 }
 
 static locale_t plain; /* of numbers with a point; 0 without memory: the program's stays */
@@ -85,13 +108,13 @@ void tkt_print(const char *format, ...)
     uselocale(before);
     va_end(again);
     if (size > 0)
-        write_stream(stdout, longer ? longer : line, (size_t)size);
+        write_printed(NULL, longer ? longer : line, (size_t)size);
     tkt_free(longer);
 }
 
 uint32_t tkt_print_width(uint32_t given)
 {
-    return given ? given : tkt_terminal_width(1);
+    return given || programs_sink() ? given : tkt_terminal_width(1);
 }
 
 /* ======== The place of reports ======== */
@@ -164,9 +187,10 @@ takt_status tkt_report_place_open(tkt_report_place *place, const tkt_saved_optio
     if (is_stream(name)) {
         bool is_error = strcmp(name, "stderr") == 0;
         int fd = is_error ? 2 : 1;
-        *out = (tkt_report_output){{write_stream, is_error ? stderr : stdout},
-                                   tkt_terminal_width(fd),
-                                   tkt_terminal_has_color(fd)};
+        bool is_programs = !is_error && programs_sink();
+        *out = (tkt_report_output){is_error ? (takt_sink){write_stream, stderr} : tkt_print_sink(),
+                                   is_programs ? 0 : tkt_terminal_width(fd),
+                                   !is_programs && tkt_terminal_has_color(fd)};
         return TAKT_OK;
     }
     if (place->has_failed)

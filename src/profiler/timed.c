@@ -407,6 +407,14 @@ static void fill_peak(takt_timed *result, const takt_timed_options *options,
                        strlen(options->precision));
 }
 
+static void fill_name(takt_timed *result, const takt_timed_options *options)
+{
+    const char *name = options->name;
+    if (!name)
+        name = options->place ? tkt_base_name(options->place) : "";
+    tkt_printable(result->name, sizeof result->name, name, strlen(name));
+}
+
 static void fill(takt_timed *result, struct tkt_timed *state)
 {
     tkt_memory_state memory = {0};
@@ -479,6 +487,8 @@ void takt_timed_end(takt_timed_loop *opaque)
     rounds *loop = (rounds *)opaque;
     struct tkt_timed *state = loop->state;
     takt_timed result = {0};
+    if (loop->result_size && state)
+        fill_name(&result, &state->options);
     if (loop->result_size && state && state->ns.count > 0)
         fill(&result, state);
     if (loop->result_size)

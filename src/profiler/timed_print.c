@@ -4,45 +4,60 @@
 #include "base/error.h"
 #include "base/own.h"
 #include "profiler/cycle.h"
+#include "report/table.h"
 
 #include <math.h>
+#include <string.h>
 
-/* Prints a value in the largest unit that keeps it above 1, without an end of line. An empty unit
- * ends the list. */
-static void print_scaled(const char *label, double value, double step, const char units[5][6])
+/* Prints "  LABEL  NUMBER UNIT" with a value as in tables, without an end of line. The numbers of
+ * all lines end below each other. */
+static void print_value(const char *label, tkt_cell_type type, tkt_cell cell)
 {
-    size_t unit = 0;
-    for (; value >= step && units[unit + 1][0]; unit++)
-        value /= step;
-    tkt_print("  %-8s %10.*f %s", label, unit ? 3 : 0, value, units[unit]);
+    char text[TKT_VALUE_SIZE];
+    tkt_value_text(text, type, cell);
+    size_t size = strspn(text, "0123456789.e+-");
+    const char *unit = text + size + strspn(text + size, " ");
+    tkt_print("  %-8s %10.*s%s%s", label, (int)size, text, *unit ? " " : "", unit);
 }
 
 static void print_time(const char *label, double ns)
 {
-    static const char units[5][6] = {"ns", "us", "ms", "s"};
-    print_scaled(label, ns, 1000, units);
+    print_value(label, TKT_CELL_LENGTH, (tkt_cell){.d = ns});
     tkt_print("\n");
 }
 
-static void print_bytes(const char *label, double bytes)
+static void print_bytes(const char *label, uint64_t bytes)
 {
-    static const char units[5][6] = {"bytes", "KiB", "MiB", "GiB"};
-    print_scaled(label, bytes, 1024, units);
+    print_value(label, TKT_CELL_BYTES, (tkt_cell){.u = bytes});
+}
+
+static const char *bytes_text(char out[TKT_VALUE_SIZE], uint64_t bytes)
+{
+    tkt_value_text(out, TKT_CELL_BYTES, (tkt_cell){.u = bytes});
+    return out;
+}
+
+static const char *decimal_text(char out[TKT_VALUE_SIZE], double number)
+{
+    tkt_value_text(out, TKT_CELL_NUMBER, (tkt_cell){.d = number});
+    return out;
 }
 
 static void print_memory(const char *label, uint64_t peak_bytes, uint64_t current_bytes)
 {
-    tkt_print("  %-8s %10.3f MiB at most, %.3f MiB now\n", label, (double)peak_bytes / 1048576,
-              (double)current_bytes / 1048576);
+    char now[TKT_VALUE_SIZE];
+    print_bytes(label, peak_bytes);
+    tkt_print(" at most, %s now\n", bytes_text(now, current_bytes));
 }
 
 static void print_rate(const takt_timed *result, const char *label, double rate, const char *unit)
 {
-    if (isnan(rate))
+    if (isnan(rate)) {
         tkt_print("  %-8s    unknown: Takt lost activities of devices\n", label);
-    else if (rate > 0)
-        tkt_print("  %-8s %10.3f %s%s\n", label, rate / 1e9, unit,
-                  result->is_device_work ? " of device time" : "");
+    } else if (rate > 0) {
+        print_value(label, TKT_CELL_NUMBER, (tkt_cell){.d = rate / 1e9});
+        tkt_print(" %s%s\n", unit, result->is_device_work ? " of device time" : "");
+    }
 }
 
 static void print_times(double mean, double median, double min, double max, double stddev)
@@ -56,39 +71,45 @@ static void print_times(double mean, double median, double min, double max, doub
 
 static void print_device_memory(const takt_timed *result)
 {
+    char text[TKT_VALUE_SIZE];
     if (result->device_peak_bytes > 0)
         print_memory("memory", result->device_peak_bytes, result->device_current_bytes);
     if (result->device_peak_bytes > 0 && result->device_peak_at_ns > 0)
         print_time("peak at", result->device_peak_at_ns);
     if (result->device_capacity_bytes > 0) {
-        print_bytes("free", (double)result->device_free_bytes);
-        tkt_print(" of %.3f GiB\n", (double)result->device_capacity_bytes / 1073741824);
+        print_bytes("free", result->device_free_bytes);
+        tkt_print(" of %s\n", bytes_text(text, result->device_capacity_bytes));
     }
     if (result->device_reserved_bytes > 0) {
-        print_bytes("reserved", (double)result->device_reserved_bytes);
-        tkt_print(" by memory pools, %.1f%% unused\n", 100 * result->device_fragmentation);
+        print_bytes("reserved", result->device_reserved_bytes);
+        tkt_value_text(text, TKT_CELL_SHARE, (tkt_cell){.d = result->device_fragmentation});
+        tkt_print(" by memory pools, %s unused\n", text);
     }
 }
 
 /* A utilisation above 1 is printed capped, with what was computed beside it. */
 static void print_peak(const takt_timed *result)
 {
+    char text[TKT_VALUE_SIZE];
     bool is_named = result->precision[0] != '\0';
     if (is_named && result->flops_per_second > 0 && result->peak_flops == 0)
         tkt_print("  %-8s    unknown: no peak in %.15s, set peak_flops\n", "used",
                   result->precision);
     if (!(result->utilization > 0))
         return;
-    tkt_print("  %-8s %10.3f%% of %.3f TFLOP/s%s%.15s", "used", 100 * fmin(result->utilization, 1),
-              result->peak_flops / 1e12, is_named ? " " : "", result->precision);
+    print_value("used", TKT_CELL_NUMBER, (tkt_cell){.d = 100 * fmin(result->utilization, 1)});
+    tkt_print("%% of %s TFLOP/s%s%.15s", decimal_text(text, result->peak_flops / 1e12),
+              is_named ? " " : "", result->precision);
     if (result->utilization > 1)
-        tkt_print(", uncapped %.3f%%", 100 * result->utilization);
+        tkt_print(", uncapped %s%%", decimal_text(text, 100 * result->utilization));
     tkt_print("\n");
 }
 
 static void print_known(const takt_timed *result)
 {
-    tkt_print("%lu repetition%s\n", (unsigned long)result->count, result->count == 1 ? "" : "s");
+    tkt_print("%.*s%s%lu repetition%s\n", (int)sizeof result->name - 1, result->name,
+              result->name[0] ? ": " : "", (unsigned long)result->count,
+              result->count == 1 ? "" : "s");
     if (result->count > 0) {
         print_times(result->mean_ns, result->median_ns, result->min_ns, result->max_ns,
                     result->stddev_ns);

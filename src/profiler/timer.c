@@ -6,6 +6,7 @@
 #include "profiler/cycle.h"
 #include "profiler/session.h"
 #include "record/scope.h"
+#include "report/show.h"
 #include "report/text.h"
 
 #include <takt/report.h>
@@ -21,6 +22,7 @@
 
 #define INDENT_WIDTH 4u
 #define MAX_INDENT   64u
+#define TREE_BYTES   ((size_t)64 << 10) /* most of a tree that is written at once */
 
 /* The content of a takt_timer. */
 typedef struct __attribute__((may_alias)) running {
@@ -133,14 +135,10 @@ void takt_samples_free(takt_samples *samples)
     *samples = (takt_samples){0};
 }
 
-static void print_activities(const running *timer, const char *indent)
+static void report_activities(const running *timer, const char *indent)
 {
-    if (timer->options.report) {
-        TKT_PROGRAMS_WORK;
-        timer->options.report(timer->timing, indent, timer->options.user);
-    } else {
-        takt_timing_print(timer->timing, indent);
-    }
+    TKT_PROGRAMS_WORK;
+    timer->options.report(timer->timing, indent, timer->options.user);
 }
 
 /* Removes the spans of all other threads. */
@@ -151,18 +149,60 @@ static void keep_thread(takt_trace *trace, uint32_t thread_id)
             trace->tracks.items[i].spans.count = 0;
 }
 
-static void print_tree(running *timer, uint64_t ticks)
+/* A sink that indents lines. */
+typedef struct indented {
+    tkt_writer writer;
+    const char *indent;
+    bool is_inside; /* of a line */
+} indented;
+
+static takt_status write_indented(void *user, const void *data, size_t size)
+{
+    indented *to = user;
+    const char *text = data;
+    for (size_t length; size > 0; text += length, size -= length) {
+        const char *end = memchr(text, '\n', size);
+        length = end ? (size_t)(end - text) + 1 : size;
+        if (!to->is_inside)
+            tkt_writer_text(&to->writer, to->indent);
+        tkt_writer_put(&to->writer, text, length);
+        to->is_inside = !end;
+    }
+    return TAKT_OK;
+}
+
+/* What the lines below the table say holds for all trees. A loss does not. */
+static tkt_part part_to_print(const takt_trace *trace)
+{
+    static bool was_printed; /* atomic */
+    for (int i = 0; i < TAKT_LOSS_COUNT; i++)
+        if (trace->losses[i])
+            return TKT_ALL;
+    return __atomic_exchange_n(&was_printed, true, __ATOMIC_RELAXED) ? TKT_TABLES_ALONE : TKT_ALL;
+}
+
+static void print_tables(const takt_trace *trace, const char *indent)
+{
+    indented to = {.indent = indent};
+    uint32_t width = tkt_print_width(0), used = (uint32_t)strlen(indent);
+    const takt_sink sink = {write_indented, &to};
+    const takt_report_options how = {.struct_size = sizeof how,
+                                     .width = width > used ? width - used : width,
+                                     .width_key = "a terminal's width of "};
+    if (tkt_writer_init(&to.writer, tkt_print_sink(), TREE_BYTES) != TAKT_OK)
+        return;
+    tkt_report_part(trace, "tree", part_to_print(trace), &how, &sink);
+    tkt_writer_fini(&to.writer);
+}
+
+static void print_tree(running *timer, uint64_t ticks, const char *indent)
 {
     takt_trace *trace;
     tkt_window_end(timer->window, ticks);
     if (tkt_window_seal(timer->window, &trace) == TAKT_OK) {
-        takt_sink sink = tkt_print_sink();
-        const takt_report_options how = {.struct_size = sizeof how,
-                                         .width = tkt_print_width(0),
-                                         .width_key = "a terminal's width of "};
         keep_thread(trace, tkt_thread_id());
         if (tkt_trace_finish(trace) == TAKT_OK)
-            takt_report(trace, "tree", &how, &sink);
+            print_tables(trace, indent);
         takt_trace_release(trace);
     }
     tkt_window_close(timer->window);
@@ -183,10 +223,12 @@ static void print(running *timer, uint64_t closed_ticks, double ms)
     TKT_OWN_WORK;
     memset(indent, ' ', width);
     indent[width] = '\0';
-    if (timer->timing)
-        print_activities(timer, indent);
+    if (timer->timing && timer->options.report)
+        report_activities(timer, indent);
+    else if (timer->timing)
+        takt_timing_print(timer->timing, indent);
     if (timer->window)
-        print_tree(timer, closed_ticks);
+        print_tree(timer, closed_ticks, indent);
     print_line(timer, indent, ms);
     takt_thread_hot_v1.printing_timers--;
 }
@@ -214,6 +256,8 @@ double takt_timer_end(takt_timer *opaque)
         append_sample(timer->options.samples, ms);
     if (!timer->options.silent)
         print(timer, closed_ticks, ms);
+    else if (timer->timing && timer->options.report)
+        report_activities(timer, "");
     if (timer->window)
         tkt_window_close(timer->window);
     if (timer->timing)

@@ -390,6 +390,6 @@ void tkt_render_markdown(const tkt_document *document, tkt_writer *writer)
     if (!document->is_page)
         put_markdown_facts(document, writer);
     put_markdown_notes(document, writer);
-    if (document->trace && !document->is_part)
+    if (document->trace && document->part == TKT_ALL)
         tkt_put_provenance(writer, document->trace, SIZE_MAX);
 }

@@ -41,9 +41,9 @@ static void add_clock(line *l, const takt_trace *trace)
         add_part(l, "clock unknown");
         return;
     }
-    tkt_value_fixed(resolution, trace->facts.clock_resolution_ns, 3);
-    tkt_value_fixed(uncertainty, trace->facts.clock_uncertainty_ns, 1);
-    snprintf(part, sizeof part, "clock %s, resolution %s ns, uncertainty %s ns",
+    tkt_value_precision(resolution, trace->facts.clock_resolution_ns, 3);
+    tkt_value_precision(uncertainty, trace->facts.clock_uncertainty_ns, 1);
+    snprintf(part, sizeof part, "clock %s, resolution %s, uncertainty %s",
              tkt_trace_text(trace, trace->clock), resolution, uncertainty);
     add_part(l, part);
 }
@@ -65,17 +65,19 @@ static void add_device_clock(line *l, const takt_facts *facts)
         add_part(l, "device times: resolution and uncertainty unknown");
         return;
     }
-    tkt_value_fixed(resolution, facts->device_resolution_ns, 1);
-    tkt_value_fixed(uncertainty, facts->device_uncertainty_ns, 1);
-    snprintf(part, sizeof part, "device times: resolution %s%s, uncertainty %s%s%s",
-             has_step ? resolution : "unknown", has_step ? " ns" : "",
+    if (has_step)
+        tkt_value_precision(resolution, facts->device_resolution_ns, 1);
+    if (is_known)
+        tkt_value_precision(uncertainty, facts->device_uncertainty_ns, 1);
+    snprintf(part, sizeof part, "device times: resolution %s, uncertainty %s%s",
+             has_step ? resolution : "unknown",
              is_known && facts->device_uncertainty_is_least ? "at least " : "",
-             is_known ? uncertainty : "unknown", is_known ? " ns" : "");
+             is_known ? uncertainty : "unknown");
     add_part(l, part);
     if (facts->device_shift_ns == 0)
         return;
-    tkt_value_fixed(uncertainty, facts->device_shift_ns, 0);
-    snprintf(part, sizeof part, "device times moved by %s ns", uncertainty);
+    tkt_value_precision(uncertainty, facts->device_shift_ns, 0);
+    snprintf(part, sizeof part, "device times moved by %s", uncertainty);
     add_part(l, part);
 }
 

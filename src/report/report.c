@@ -111,12 +111,12 @@ takt_status tkt_document_print(tkt_document *document, const takt_report_options
     return tkt_writer_fini(&writer);
 }
 
-static takt_status show(const takt_trace *trace, const report *wanted, bool is_part,
+static takt_status show(const takt_trace *trace, const report *wanted, tkt_part part,
                         const takt_report_options *options, const takt_sink *sink)
 {
     tkt_document document;
     tkt_document_init(&document, wanted->name, trace);
-    document.is_part = is_part;
+    document.part = part;
     takt_status status = wanted->show(&document, options);
     if (status == TAKT_OK)
         status = tkt_document_print(&document, options, sink);
@@ -124,7 +124,7 @@ static takt_status show(const takt_trace *trace, const report *wanted, bool is_p
     return status;
 }
 
-static takt_status print(const takt_trace *trace, const char *name, bool is_part,
+static takt_status print(const takt_trace *trace, const char *name, tkt_part part,
                          const takt_report_options *options, const takt_sink *sink)
 {
     takt_report_options mine;
@@ -135,20 +135,20 @@ static takt_status print(const takt_trace *trace, const char *name, bool is_part
         (unsigned)mine.format > TAKT_FORMAT_MARKDOWN)
         return TAKT_BAD_ARGUMENT;
     const report *wanted = find_report(name);
-    return wanted ? show(trace, wanted, is_part, &mine, sink) : TAKT_NOT_FOUND;
+    return wanted ? show(trace, wanted, part, &mine, sink) : TAKT_NOT_FOUND;
 }
 
 takt_status takt_report(const takt_trace *trace, const char *name,
                         const takt_report_options *options, const takt_sink *sink)
 {
     TKT_OWN_WORK;
-    return print(trace, name, false, options, sink);
+    return print(trace, name, TKT_ALL, options, sink);
 }
 
-takt_status tkt_report_part(const takt_trace *trace, const char *name,
+takt_status tkt_report_part(const takt_trace *trace, const char *name, tkt_part part,
                             const takt_report_options *options, const takt_sink *sink)
 {
-    return print(trace, name, true, options, sink);
+    return print(trace, name, part, options, sink);
 }
 
 takt_status tkt_report_end(const takt_trace *trace, const takt_report_options *options,

@@ -103,9 +103,9 @@ void tkt_note_more_threads(tkt_document *document, const char *effect);
 /* Fills five cells: mean, median, p99, least and greatest of durations (show_kernels.c). */
 void tkt_show_durations(tkt_cell *cells, const tkt_stats *stats, const tkt_histogram *histogram);
 
-/* For several reports of one trace: tkt_report_part() is takt_report() without the provenance line
- * of text and Markdown, which tkt_report_end() writes behind the last one. */
-takt_status tkt_report_part(const takt_trace *trace, const char *name,
+/* For several reports: tkt_report_part() is takt_report() of a part of the report. tkt_report_end()
+ * writes the provenance line behind the last report of one trace. */
+takt_status tkt_report_part(const takt_trace *trace, const char *name, tkt_part part,
                             const takt_report_options *options, const takt_sink *sink);
 takt_status tkt_report_end(const takt_trace *trace, const takt_report_options *options,
                            const takt_sink *sink);

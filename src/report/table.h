@@ -73,6 +73,9 @@ size_t tkt_value_raw(char *out, tkt_cell_type type, tkt_cell cell);
 /* Formats a number with this many decimals, at most 6. Returns the length. */
 size_t tkt_value_fixed(char *out, double value, unsigned decimals);
 
+/* Formats a number of ns with this many decimals, a larger one in us, ms or s with one. */
+void tkt_value_precision(char out[TKT_VALUE_SIZE], double ns, unsigned decimals);
+
 bool tkt_value_is_none(tkt_cell_type type, tkt_cell cell);
 
 /* Negative, 0 or positive for a < b, a == b, a > b. Shifts and growths are compared by size,
@@ -200,13 +203,20 @@ typedef struct tkt_table_note {
     bool        is_command; /* a shell command, to be pasted */
 } tkt_table_note;
 
+/* How much of a document text and Markdown show. */
+typedef enum tkt_part {
+    TKT_ALL,
+    TKT_NO_PROVENANCE, /* since more tables follow */
+    TKT_TABLES_ALONE   /* without facts and notes, too; only text */
+} tkt_part;
+
 typedef struct tkt_document {
     const char       *name;
     const takt_trace *trace;   /* source of the provenance line; NULL: no such line */
     const char       *headline; /* the answer in one sentence, above everything; NULL: none */
     const char       *subline; /* a sentence below the headline, for people only; NULL: none */
     const char       *nothing; /* text to print if all tables are empty; NULL: print empty tables */
-    bool              is_part; /* text and Markdown: no provenance line, since more tables follow */
+    tkt_part          part;
     bool              is_page; /* print facts above the tables instead of below, one per line */
     tkt_table         tables[TKT_MAX_TABLES];
     size_t            table_count;

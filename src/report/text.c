@@ -294,10 +294,12 @@ void tkt_render_text(const tkt_document *document, const tkt_layout *layout, tkt
         tkt_writer_format(writer, "%s\n", document->nothing);
     else
         put_tables(document, layout, writer);
+    if (document->part == TKT_TABLES_ALONE)
+        return;
     if (!document->is_page)
         put_facts(document, layout, writer);
     put_notes(document, layout, writer);
-    if (document->is_part)
+    if (document->part == TKT_NO_PROVENANCE)
         return;
     if (is_warp || document->is_page)
         tkt_writer_text(writer, "\n");

@@ -117,6 +117,15 @@ static size_t put_length(char *out, double ns)
     return finish(out, out + tkt_value_fixed(out, ns / 1e9, 3), "s");
 }
 
+void tkt_value_precision(char out[TKT_VALUE_SIZE], double ns, unsigned decimals)
+{
+    static const char units[][4] = {" ns", " us", " ms", " s"};
+    size_t unit = 0;
+    for (; fabs(ns) >= 1000 && unit < 3; unit++)
+        ns /= 1000;
+    finish(out, out + tkt_value_fixed(out, ns, unit ? 1 : decimals), units[unit]);
+}
+
 /* Writes a plus if the value is positive. Returns where the number starts. */
 static char *put_plus(char *out, double value)
 {

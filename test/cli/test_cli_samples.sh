@@ -56,11 +56,11 @@ fi
 
 # A line for each value, under each other, in 70 columns.
 has_result() {
-    out_has '^20 repetitions$'
+    out_has '^timed\.c:[0-9]+: 20 repetitions$'
     for label in mean median min max stddev; do
         out_has "^  $label +[0-9]+(\.[0-9]{3})? [num]?s\$"
     done
-    narrow=$(sed -n '/^20 repetitions$/,$p' <<<"$out" | grep -v '^The device computes nothing')
+    narrow=$(sed -n '/: 20 repetitions$/,$p' <<<"$out" | grep -v '^The device computes nothing')
     ! LC_ALL=C grep -nE '[^ -~]|.{71}' <<<"$narrow" || fail "wider than 70, or not ASCII" "$narrow"
     [ "$(sed -nE 's/^(  .{8} +[0-9.]+).*/\1/p' <<<"$narrow" | grep -E '\.[0-9]{3}$' |
         awk '{ print index($0, ".") }' | sort -u | wc -l)" = 1 ] ||

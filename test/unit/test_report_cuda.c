@@ -370,6 +370,20 @@ TEST(the_last_line_says_what_measured)
     takt_trace_release(trace);
 }
 
+TEST(the_last_line_has_readable_units)
+{
+    takt_trace *trace = build_cuda();
+    trace->facts.clock_uncertainty_ns = 999.9;
+    trace->facts.device_resolution_ns = 1000;
+    trace->facts.device_uncertainty_ns = 67864;
+    trace->facts.device_shift_ns = -12345678;
+    char *text = report_of(trace, "scopes", &(takt_report_options){.width = 400});
+    assert_non_null(strstr(text, ", uncertainty 999.9 ns; device times: resolution 1.0 us, "
+                                 "uncertainty 67.9 us; device times moved by -12.3 ms; "));
+    tkt_free(text);
+    takt_trace_release(trace);
+}
+
 /* Where the clocks were not read side by side, nothing is claimed. */
 TEST(an_unknown_uncertainty_is_not_none)
 {

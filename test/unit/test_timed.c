@@ -239,19 +239,20 @@ TEST(the_result_is_printed_a_value_a_line)
                                .stddev_ns = 0,
                                .flops_per_second = 3.5e9,
                                .bytes_per_second = 12e9,
-                               .peak_bytes = 3 << 20,
-                               .current_bytes = 1 << 19};
+                               .peak_bytes = 31488,
+                               .current_bytes = 0,
+                               .name = "saxpy"};
     capture_stdout();
     takt_timed_print(&result);
-    assert_string_equal(captured_stdout(), "100 repetitions\n"
+    assert_string_equal(captured_stdout(), "saxpy: 100 repetitions\n"
                                            "  mean          1.235 ms\n"
-                                           "  median          999 ns\n"
+                                           "  median        0.999 us\n"
                                            "  min          12.345 us\n"
                                            "  max           2.500 s\n"
-                                           "  stddev            0 ns\n"
+                                           "  stddev        0.000 us\n"
                                            "  work          3.500 GFLOP/s\n"
                                            "  moved        12.000 GB/s\n"
-                                           "  memory        3.000 MiB at most, 0.500 MiB now\n");
+                                           "  memory        30.75 KiB at most, 0 B now\n");
 }
 
 TEST(rates_say_whose_time_divides)
@@ -293,11 +294,11 @@ TEST(what_devices_did_is_printed_apart)
                            "  on devices, 2.5 activities a repetition:\n"
                            "  mean          1.500 us\n"
                            "  median        1.400 us\n"
-                           "  min             900 ns\n"
+                           "  min           0.900 us\n"
                            "  max           2.000 ms\n"
-                           "  stddev           10 ns\n"
+                           "  stddev        0.010 us\n"
                            "  loading       3.000 s\n"
-                           "  memory        2.000 MiB at most, 1.000 MiB now\n"));
+                           "  memory         2.00 MiB at most, 1.00 MiB now\n"));
 }
 
 TEST(a_result_without_rounds_prints_no_times)
@@ -308,7 +309,7 @@ TEST(a_result_without_rounds_prints_no_times)
     takt_timed_print(&none);
     takt_timed_print(&one);
     const char *text = captured_stdout();
-    assert_memory_equal(text, "0 repetitions\n1 repetition\n  mean              1 ns\n", 51);
+    assert_memory_equal(text, "0 repetitions\n1 repetition\n  mean          0.001 us\n", 52);
 }
 
 TEST(peak_and_memory_are_printed_with_their_units)
@@ -334,19 +335,40 @@ TEST(peak_and_memory_are_printed_with_their_units)
                           .peak_flops = 1e9,
                           .precision = "every 15 bytes"};
     takt_timed_print(&result);
+    result = (takt_timed){.struct_size = sizeof result,
+                          .flops_per_second = 9700,
+                          .utilization = 9.7e-9,
+                          .peak_flops = 1e12};
+    takt_timed_print(&result);
     assert_string_equal(
         captured_stdout(),
         "0 repetitions\n"
         "  compile     200.000 ms\n"
         "  loading      50.000 ms\n"
-        "  memory       32.000 MiB at most, 1.000 MiB now\n"
+        "  memory        32.00 MiB at most, 1.00 MiB now\n"
         "  peak at      24.200 ms\n"
-        "  free          1.500 GiB of 5.000 GiB\n"
-        "  reserved        700 bytes by memory pools, 25.0% unused\n"
-        "  work      33500.000 GFLOP/s\n"
+        "  free           1.50 GiB of 5.00 GiB\n"
+        "  reserved        700 B by memory pools, 25.00% unused\n"
+        "  work        33500.0 GFLOP/s\n"
         "  used         50.000% of 67.000 TFLOP/s fp32\n"
         "0 repetitions\n"
-        "  used        100.000% of 0.001 TFLOP/s every 15 bytes, uncapped 150.000%\n");
+        "  used        100.000% of 0.001000 TFLOP/s every 15 bytes, uncapped 150.000%\n"
+        "0 repetitions\n"
+        "  work        9.7e-06 GFLOP/s\n"
+        "  used        9.7e-07% of 1.000 TFLOP/s\n");
+}
+
+TEST(a_block_is_named_by_its_options_or_its_place)
+{
+    takt_timed named, placed, bare;
+    char here[sizeof placed.name];
+    snprintf(here, sizeof here, "test_timed.c:%d", __LINE__ + 1);
+    TAKT_TIMED(&placed) pass_ns(1);
+    TAKT_TIMED(&named, .name = "saxpy\n") pass_ns(1);
+    assert_int_equal(rounds_of(&bare, sizeof bare, NULL), 1);
+    assert_string_equal(placed.name, here);
+    assert_string_equal(named.name, "saxpy?");
+    assert_string_equal(bare.name, "");
 }
 
 /* ---- Reports --------------------------------------------------------------------------------- */

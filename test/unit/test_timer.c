@@ -357,6 +357,76 @@ TEST(a_detailed_timer_prints_the_tree_of_its_thread)
     takt_profiler_destroy(profiler);
 }
 
+/* Returns how often `part` is in `text`. */
+static size_t count_of(const char *text, const char *part)
+{
+    size_t count = 0;
+    for (; (text = strstr(text, part)) != NULL; text++)
+        count++;
+    return count;
+}
+
+/* The test before has printed the first tree, whose lines below the table hold for these, too. */
+TEST(trees_are_indented_and_explained_once)
+{
+    capture_stdout();
+    {
+        TAKT_TIMER("outer");
+        TAKT_TIMER("inner", .detailed = true);
+        TAKT_SCOPE("forces");
+        pass_ns(MS);
+    }
+    const char *text = captured_stdout();
+    assert_int_equal(count_of(text, "\n    Scope "), 1);
+    assert_int_equal(count_of(text, "\n      forces "), 1);
+    assert_int_equal(count_of(text, "\n    inner took 1.00 ms\nouter took 1.00 ms\n"), 1);
+    assert_int_equal(count_of(text, "\n    "), count_of(text, "\n") - 2);
+    assert_int_equal(count_of(text, "Percentages") + count_of(text, "backend "), 0);
+}
+
+/* ---- Where timers print to ---- */
+
+typedef struct heard {
+    char   text[4096];
+    size_t size;
+} heard;
+
+static takt_status hear(void *user, const void *data, size_t size)
+{
+    heard *all = user;
+    assert_true(all->size + size < sizeof all->text);
+    memcpy(all->text + all->size, data, size);
+    all->size += size;
+    return TAKT_OK;
+}
+
+TEST(a_sink_gets_what_is_printed)
+{
+    heard all = {.size = 0};
+    const takt_sink sink = {hear, &all};
+    takt_timing *timing;
+    takt_timed timed;
+    capture_stdout();
+    takt_set_print(&sink);
+    {
+        TAKT_TIMER("Demo");
+        pass_ns(MS);
+    }
+    assert_int_equal(takt_timing_begin(NULL, &timing), TAKT_OK);
+    takt_timing_end(timing);
+    takt_timing_print(timing, "");
+    takt_timing_free(timing);
+    TAKT_TIMED(&timed, .name = "work", .reports = "scopes") pass_ns(MS);
+    takt_timed_print(&timed);
+    assert_int_equal(count_of(all.text, "Demo took 1.00 ms\nNo activity\nscopes\n"), 1);
+    assert_int_equal(count_of(all.text, "work: 1 repetition\n  mean          1.000 ms\n"), 1);
+    takt_set_print(NULL);
+    {
+        TAKT_TIMER("Demo");
+    }
+    assert_string_equal(captured_stdout(), "Demo took 0.00 ms\n");
+}
+
 /* The window ends a moment after the timer's own scope. */
 TEST(a_detailed_timer_is_finished_in_its_own_tree)
 {
