@@ -108,7 +108,8 @@ function areasOf(page) {
             area += (numbers[i + 2] - numbers[i]) * (bottom - numbers[i + 1]);
         const right = numbers.at(-2);
         const grid = [...path.ownerSVGElement.querySelectorAll('.grid')].at(-1);
-        return 100 * area / ((right - left) * (bottom - grid.getAttribute('y1')));
+        return [100 * area / ((right - left) * (bottom - grid.getAttribute('y1'))),
+            100 * (right - left) / (grid.getAttribute('x2') - grid.getAttribute('x1'))];
     }));
 }
 
@@ -124,10 +125,10 @@ async function compareBusy(page, reports) {
     await drawn(page);
     const areas = await areasOf(page);
     assert.strictEqual(areas.length, busy.length, 'plots of devices');
-    areas.forEach((area, i) => { // of the whole recording; the percentage is of the known time
-        const wall = busy[i].busy_percent * (busy[i].known_percent ?? 100) / 100;
-        assert(Math.abs(area - wall) < 0.01,
-            `${busy[i].device}: the plot covers ${area} % and not ${wall} %`);
+    areas.forEach(([area, known], i) => { // of the known time; before it the plot is empty
+        const {device, busy_percent: percent, known_percent: of = 100} = busy[i];
+        assert(Math.abs(area - percent) < 0.01, `${device}: the plot covers ${area} % and not ${percent} %`);
+        assert(Math.abs(known - (of ?? 100)) < 0.01, `${device}: ${known} % are drawn and not ${of} %`);
     });
     return busy.length;
 }

@@ -295,7 +295,22 @@ function checkBusyColumns() {
         const shares = parts.busyShares(trace, intervals, 90);
         shares.forEach((share, i) =>
             assert(Math.abs(share - busy(11 * i, 11 * i + 11) / 11) < 1e-9));
+        checkUnknownBusy(trace, intervals, busy);
     }
+}
+
+// Before `since` nothing is drawn, and no share is told; a part that begins before it has the share of
+// the rest.
+function checkUnknownBusy(trace, intervals, busy) {
+    intervals.since = 500; // in the middle of [495, 506)
+    const shares = parts.busyShares(trace, intervals, 90);
+    shares.forEach((share, i) => assert(i < 45 ? Number.isNaN(share) :
+        Math.abs(share - busy(Math.max(500, 11 * i), 11 * i + 11)
+            / (11 * i + 11 - Math.max(500, 11 * i))) < 1e-9));
+    const columns = parts.busyColumns({trace, begin: -50, scale: 0.25, width: 275}, intervals);
+    assert.strictEqual(columns[0], 137, 'the pixel column of 498 to 502');
+    assert(Math.abs(columns[1] - busy(500, 502) / 2) < 1e-9);
+    assert.strictEqual(columns.length, 2 * (260 - 137));
 }
 
 // The curve of a device adds up all kinds but pools and pinned memory, from what was there before.

@@ -88,14 +88,14 @@ function curveRange(series) {
     return {low, high: high > low ? high : low + 1};
 }
 
-/* Returns the busy share of each pixel column of the recording, as [x, share, ...]. */
+/* Returns the busy share of each pixel column of the known time, as [x, share, ...]. */
 function busyColumns(pen, intervals) {
     const columns = [];
+    const since = Math.max(pen.trace.begin, intervals.since ?? -Infinity);
     const last = Math.min(pen.width, xOf(pen, pen.trace.end));
-    for (let x = Math.max(0, Math.floor(xOf(pen, pen.trace.begin))); x < last; x++) {
-        const begin = Math.max(pen.trace.begin, pen.begin + x / pen.scale);
+    for (let x = Math.max(0, Math.floor(xOf(pen, since))); x < last; x++) {
         const end = Math.min(pen.trace.end, pen.begin + (x + 1) / pen.scale);
-        columns.push(x, coveredTime(intervals, begin, end) / (end - begin));
+        columns.push(x, busyShare(intervals, Math.max(since, pen.begin + x / pen.scale), end));
     }
     return columns;
 }
@@ -113,7 +113,8 @@ function busyRow(trace, device) {
     return {kind: 'curve', title: 'busy', type: 'percent', isOpen: true,
         note: percentText(busyPercent(trace, device)),
         paint: (pen, row, y) => paintBusy(pen, row, intervals, y),
-        valueAt: (time, width) => 100 * coveredTime(intervals, time, time + width) / width};
+        valueAt: (time, width) => (time + width > intervals.since ?
+            100 * busyShare(intervals, time, time + width) : undefined)};
 }
 
 /* Marks the peak of a curve, and names its value beside it. */

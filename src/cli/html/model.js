@@ -157,14 +157,16 @@ function watchOf(trace, device) {
 }
 
 /* Returns the intervals in which a device was busy: the union of its activities, and of the time
- * before the first. */
+ * before the first. Their `since` tells from when on all of them are known. */
 function busyOf(trace, device) {
     trace.busyOf ??= new Map();
     if (!trace.busyOf.has(device)) {
         const {since, until} = watchOf(trace, device);
         const before = {count: 1, events: {begin: [since], duration: [until - since]}};
-        trace.busyOf.set(device, coveredIntervals([...trace.tracks.filter((track) =>
-            track.kind === 'stream' && track.group === device), ...until > since ? [before] : []]));
+        const intervals = coveredIntervals([...trace.tracks.filter((track) =>
+            track.kind === 'stream' && track.group === device), ...until > since ? [before] : []]);
+        intervals.since = since;
+        trace.busyOf.set(device, intervals);
     }
     return trace.busyOf.get(device);
 }
@@ -185,10 +187,17 @@ function coveredTime(intervals, begin, end) {
     return end > begin ? coveredBefore(intervals, end) - coveredBefore(intervals, begin) : 0;
 }
 
+/* Returns the share of the known part of [begin, end) that intervals of busyOf() cover; NaN if none of
+ * it is known. */
+function busyShare(intervals, begin, end) {
+    const from = Math.max(begin, intervals.since ?? begin);
+    return from < end ? coveredTime(intervals, from, end) / (end - from) : NaN;
+}
+
 /* Returns the share of the known time, in percent, in which a device was busy. */
 function busyPercent(trace, device) {
-    const {since} = watchOf(trace, device);
-    return 100 * coveredTime(busyOf(trace, device), since, trace.end) / (trace.end - since);
+    const intervals = busyOf(trace, device);
+    return 100 * busyShare(intervals, intervals.since, trace.end);
 }
 
 /* Returns the devices with activities, in order. */

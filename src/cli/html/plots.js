@@ -151,11 +151,11 @@ function makeStepHistogram(trace) {
         [[median, 'median'], [p99, 'p99']].filter(([value]) => value > 0));
 }
 
-/* Divides the recording into `count` equal parts and returns the busy share of each. */
+/* Divides the recording into `count` equal parts and returns the busy share of each; NaN: unknown. */
 function busyShares(trace, intervals, count) {
     const width = (trace.end - trace.begin) / count;
-    return Float64Array.from({length: count}, (_, i) => coveredTime(intervals,
-        trace.begin + i * width, trace.begin + (i + 1) * width) / width);
+    return Float64Array.from({length: count}, (_, i) => busyShare(intervals,
+        trace.begin + i * width, trace.begin + (i + 1) * width));
 }
 
 /* Plots the busy share of a device over time. */
@@ -167,15 +167,25 @@ function makeBusyPlot(trace, device, ontime) {
         label: `${device} was busy ${percentText(busyPercent(trace, device))} of the time; the plot shows when`,
         height: 120, x: [0, length], y: 100, xText: tickText, yText: (n) => `${n}%`,
         draw: (pen) => {
-            let path = `M${pen.x(0)} ${pen.bottom}`;
-            shares.forEach((share, i) => path += `L${pen.x(i / 240 * length)} ${pen.y(share * 100)}`
+            const first = shares.findIndex((share) => !Number.isNaN(share));
+            const since = Math.max(0, intervals.since - trace.begin);
+            const left = pen.x(0), right = pen.x(since);
+            let path = `M${right} ${pen.bottom}`;
+            shares.forEach((share, i) => path += i < first ? '' :
+                `L${pen.x(Math.max(since, i / 240 * length))} ${pen.y(share * 100)}`
                 + `H${pen.x((i + 1) / 240 * length)}`);
             pen.add('path', {d: `${path}V${pen.bottom}Z`, class: 'area'});
+            if (right > left)
+                pen.add('rect', {x: left, y: pen.y(100), width: right - left,
+                    height: pen.bottom - pen.y(100), class: 'unknown'});
+            if (right - left > 60)
+                pen.add('text', {x: left + 6, y: pen.bottom - 6, class: 'tick'}, 'unknown');
         },
         onclick: ontime && ((time) => ontime(trace.begin + time)),
         tip: (time) => {
             const share = shares[Math.min(239, Math.floor(time / length * 240))];
-            return `${timeText(time)}: busy ${percentText(share * 100)}`;
+            return Number.isNaN(share) ? `${timeText(time)}: not known whether it was busy` :
+                `${timeText(time)}: busy ${percentText(share * 100)}`;
         },
     });
 }

@@ -51,12 +51,17 @@ function stepsIn(trace, from, to) {
     return count;
 }
 
+/* NaN: unknown. */
+function shareText(share) {
+    return Number.isNaN(share) ? 'unknown' : percentText(100 * share);
+}
+
 function showRange(timeline) {
     const {trace} = timeline;
     const {begin, end} = timeline.range;
     const report = rangeReport(trace, begin, end);
     const busy = watchedDevices(trace).map((device) => [`${device} busy`,
-        percentText(100 * coveredTime(busyOf(trace, device), begin, end) / (end - begin))]);
+        shareText(busyShare(busyOf(trace, device), begin, end))]);
     timeline.open(make('div', {class: 'title'}, make('h2', {}, 'Selected time'),
         makeButton('Zoom to it', () => timeline.show(begin, end))),
         makeList([['Length', timeText(end - begin)], ['From', timeText(begin - trace.begin)],
