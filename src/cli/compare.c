@@ -195,6 +195,7 @@ static void take_facts(cli_side *side, const takt_trace *trace)
     *(cli_steps_are_summed(trace) ? &side->summed_steps : &side->unseen_steps) += unlisted;
     for (int i = 0; i < TAKT_LOSS_COUNT; i++)
         side->lost[i] += takt_trace_loss(trace, (takt_loss)i);
+    side->has_unknown_losses |= tkt_is_unknown(facts);
     side->wall_ns += (double)(facts->end_ns - facts->begin_ns);
 }
 
@@ -259,6 +260,8 @@ static bool tell_losses(cli_side *side)
         side->lost_events += is_of_events((takt_loss)i) ? count : 0;
     }
     free(side->losses);
+    if (side->has_unknown_losses)
+        add(&l, l.used ? ", others unknown" : "unknown");
     side->losses = strdup(l.used ? l.text : "none");
     return side->losses != NULL;
 }
@@ -338,7 +341,10 @@ static void fill_numbers(cli_fact *facts, const cli_side *side, int at)
     PUT(facts[CLI_FACT_STEPS].data[at], "%.15g", (double)side->facts.step_count / runs);
     tkt_value_text(facts[CLI_FACT_WALL].own[at], TKT_CELL_LENGTH, (tkt_cell){.d = wall_ns});
     PUT(facts[CLI_FACT_WALL].data[at], "%.0f", wall_ns);
-    PUT(facts[CLI_FACT_LOSSES].data[at], "%" PRIu64, side->losses_in_all);
+    if (side->has_unknown_losses && side->losses_in_all == 0)
+        PUT(facts[CLI_FACT_LOSSES].data[at], "null");
+    else
+        PUT(facts[CLI_FACT_LOSSES].data[at], "%" PRIu64, side->losses_in_all);
     PUT(facts[CLI_FACT_PARTIAL].data[at], side->facts.is_partial ? "true" : "false");
 }
 

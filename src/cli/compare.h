@@ -266,7 +266,8 @@ typedef struct cli_side {
     char      *run;     /* the first run's, as are the next two */
     char      *backend;
     char      *devices; /* "cuda:0 NAME, cuda:1 NAME", "none" */
-    char      *losses;  /* "none", "12 dropped, 3 cut" */
+    bool       has_unknown_losses; /* of one of the runs */
+    char      *losses;  /* "none", "unknown", "12 dropped, 3 cut" */
     uint64_t   losses_in_all;
     uint64_t   lost_events; /* of these */
     uint64_t   lost[TAKT_LOSS_COUNT]; /* over all runs */

@@ -52,12 +52,6 @@ const char *cli_begin_text(char *out, size_t size, const takt_facts *facts)
     return out;
 }
 
-static bool is_unknown(const takt_facts *facts)
-{
-    return tkt_is_imported(facts) ||
-           (facts->ending != TAKT_ENDING_WHOLE && facts->known_until_ns == 0);
-}
-
 static void print_when(const takt_facts *facts)
 {
     char date[64], length[NUMBER];
@@ -228,7 +222,7 @@ static void print_losses(const takt_trace *trace, const takt_facts *facts)
         if (lost == 0 || i == TAKT_LOSS_CUT)
             continue;
         print_key(has_none ? "losses" : "");
-        printf("%s%s %s: %s%s\n", tkt_is_broken_off(facts) ? "at least " : "",
+        printf("%s%s %s: %s%s\n", tkt_losses_are_least(facts) ? "at least " : "",
                cli_count_text(number, sizeof number, lost), takt_loss_name((takt_loss)i),
                takt_loss_text((takt_loss)i), hint(facts, i));
         has_none = false;
@@ -236,7 +230,7 @@ static void print_losses(const takt_trace *trace, const takt_facts *facts)
     if (!has_none)
         return;
     print_key("losses");
-    if (is_unknown(facts))
+    if (tkt_is_unknown(facts))
         puts("unknown");
     else if (tkt_is_broken_off(facts))
         puts("none until the end of what is known");
@@ -269,7 +263,7 @@ static void print_cut(const takt_facts *facts)
     char number[NUMBER], of[NUMBER];
 
     puts("the file is cut");
-    if (is_unknown(facts))
+    if (tkt_is_unknown(facts))
         return;
     print_key("");
     printf("%s of %s spans are missing",

@@ -83,9 +83,13 @@ static void put_devices(const takt_trace *trace)
 static void put_losses(const takt_trace *trace)
 {
     put_key("losses");
-    for (int i = 0; i < TAKT_LOSS_COUNT; i++)
-        printf("%s\"%s\": %" PRIu64, i ? ", " : "{", takt_loss_name((takt_loss)i),
-               takt_trace_loss(trace, (takt_loss)i));
+    for (int i = 0; i < TAKT_LOSS_COUNT; i++) {
+        printf("%s\"%s\": ", i ? ", " : "{", takt_loss_name((takt_loss)i));
+        if (tkt_loss_is_known(trace, i))
+            printf("%" PRIu64, takt_trace_loss(trace, (takt_loss)i));
+        else
+            fputs("null", stdout);
+    }
     putchar('}');
 }
 

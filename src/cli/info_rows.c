@@ -36,12 +36,13 @@ static const tkt_column columns[COLUMNS] = {
     [STATE] = {"State", "state", TKT_CELL_TEXT, 0, true, 1},
 };
 
+/* TKT_NO_VALUE: unknown. */
 static uint64_t lost_in_all(const takt_trace *trace)
 {
     uint64_t lost = 0;
     for (int i = 0; i < TAKT_LOSS_COUNT; i++)
         lost += i == TAKT_LOSS_CUT ? 0 : takt_trace_loss(trace, (takt_loss)i);
-    return lost;
+    return lost == 0 && tkt_is_unknown(takt_trace_facts(trace)) ? TKT_NO_VALUE : lost;
 }
 
 static const char *copy(tkt_document *document, const char *text)
@@ -97,7 +98,6 @@ int cli_info_rows(const cli_files *files)
         takt_trace *trace = cli_open_trace(files->paths[i]);
         if (!trace) {
             result = CLI_FAILED;
-            table->all_rows--;
             continue;
         }
         add_row(&document, files->paths[i], trace);

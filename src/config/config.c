@@ -203,8 +203,8 @@ takt_status takt_config_args(takt_config *config, int *argc, char **argv, takt_e
 
 bool takt_config_enabled(const takt_config *config)
 {
-    bool is_enabled = config && config->state->is_asked &&
-                      config->state->values[TKT_CONFIG_ENABLED].number != 0;
+    bool is_enabled =
+        config && config->state->is_asked && config->state->values[TKT_CONFIG_ENABLED].number != 0;
     if (!is_enabled)
         tkt_options_heeded();
     return is_enabled;

@@ -81,12 +81,6 @@ static void add_device_clock(line *l, const takt_facts *facts)
     add_part(l, part);
 }
 
-/* Counts of a killed program end at its last saved state, so they are lower bounds. */
-static const char *least(const takt_facts *facts)
-{
-    return tkt_is_broken_off(facts) ? "at least " : "";
-}
-
 static void add_losses(line *l, const takt_trace *trace)
 {
     const takt_facts *facts = &trace->facts;
@@ -97,7 +91,8 @@ static void add_losses(line *l, const takt_trace *trace)
             continue;
         char part[96];
         snprintf(part, sizeof part, "%s %s%llu", takt_loss_name((takt_loss)i),
-                 i == TAKT_LOSS_CUT ? "" : least(facts), (unsigned long long)trace->losses[i]);
+                 i != TAKT_LOSS_CUT && tkt_losses_are_least(facts) ? "at least " : "",
+                 (unsigned long long)trace->losses[i]);
         add_part(l, part);
     }
 }
@@ -306,7 +301,10 @@ void tkt_put_provenance_json(tkt_writer *writer, const takt_trace *trace)
     for (int i = 0; i < TAKT_LOSS_COUNT; i++) {
         tkt_writer_text(writer, i ? ", " : "");
         tkt_put_json(writer, takt_loss_name((takt_loss)i));
-        tkt_writer_format(writer, ": %llu", (unsigned long long)trace->losses[i]);
+        if (tkt_loss_is_known(trace, i))
+            tkt_writer_format(writer, ": %llu", (unsigned long long)trace->losses[i]);
+        else
+            tkt_writer_text(writer, ": null");
     }
     tkt_writer_text(writer, "}}");
 }

@@ -276,7 +276,6 @@ static takt_status add_nets(tkt_document *document, const tkt_scopes *scopes)
         cells[CUDA_SELF].i = scope->device_self_bytes;
         tkt_table_add_chosen(table, cells, from);
     }
-    table->all_rows = table->row_count;
     return TAKT_OK;
 }
 

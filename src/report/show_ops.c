@@ -147,7 +147,6 @@ static takt_status show(tkt_document *document, const tkt_ops *ops)
             fill_row(tkt_table_add_row(table), ops, &ops->items[i],
                      !tkt_trace_lacks_work(document->trace));
     }
-    table->all_rows = table->row_count;
     if (table->row_count > 0)
         hide_columns(table);
     return TAKT_OK;

@@ -148,7 +148,6 @@ static takt_status show(tkt_document *document, const tkt_threads *threads)
     parts->default_rows = 20;
     for (size_t i = 0; i < threads->parts.count; i++)
         add_part(document->trace, parts, &threads->parts.items[i]);
-    parts->all_rows = parts->row_count;
     return TAKT_OK;
 }
 

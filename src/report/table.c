@@ -55,8 +55,7 @@ tkt_table *tkt_document_add_table(tkt_document *document, const char *key,
                          .default_rows = SIZE_MAX,
                          .column_count = column_count,
                          .cells = cells,
-                         .row_capacity = rows,
-                         .all_rows = rows};
+                         .row_capacity = rows};
     memcpy(table->columns, columns, column_count * sizeof *columns);
     return table;
 }
@@ -269,6 +268,8 @@ static void hang_tree(tkt_table *table, uint32_t *links)
 static takt_status arrange(tkt_table *table, const sorting *by, size_t limit)
 {
     size_t count = table->row_count;
+    if (table->all_rows < count)
+        table->all_rows = count;
     table->order = tkt_alloc((count + 1) * sizeof *table->order);
     uint32_t *spare = tkt_alloc(2 * (count + 1) * sizeof *spare);
     if (!table->order || !spare) {

@@ -180,7 +180,7 @@ typedef struct tkt_table {
     tkt_row_place  *places; /* of a tree's rows, otherwise NULL */
     size_t          row_count;
     size_t          row_capacity;
-    size_t          all_rows; /* number of rows, including rows that were not built */
+    size_t          all_rows; /* rows in all, if a report builds only some; 0: those it builds */
     uint32_t       *order;    /* numbers of the rows to show, set by tkt_document_arrange() */
     size_t          shown;
     const char    **colors; /* by row: start of an escape sequence, or NULL for none; freed with the

@@ -449,10 +449,24 @@ static inline bool tkt_has_rank(const takt_facts *facts)
  * false for a process that ran alone. */
 bool tkt_trace_rank_text(char *text, size_t size, const takt_facts *facts);
 
-/* True for a file that was cut before its first save: what it lost and cost is not in it. */
+/* True for another profiler's file, and for one that was cut before its first save: what the
+ * recording lost and cost is not in it. Counted losses are what reading it has found. */
 static inline bool tkt_is_unknown(const takt_facts *facts)
 {
-    return facts->ending != TAKT_ENDING_WHOLE && facts->known_until_ns == 0;
+    return tkt_is_imported(facts) ||
+           (facts->ending != TAKT_ENDING_WHOLE && facts->known_until_ns == 0);
+}
+
+/* False where a count of 0 does not say that nothing was lost. */
+static inline bool tkt_loss_is_known(const takt_trace *trace, int loss)
+{
+    return trace->losses[loss] > 0 || loss == TAKT_LOSS_CUT || !tkt_is_unknown(&trace->facts);
+}
+
+/* True if counted losses are lower bounds. */
+static inline bool tkt_losses_are_least(const takt_facts *facts)
+{
+    return tkt_is_unknown(facts) || tkt_is_broken_off(facts);
 }
 
 /* The length of the recording; 0 for a file in which the recording ends before it begins. */

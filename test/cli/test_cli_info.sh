@@ -152,6 +152,25 @@ run info "$scratch/short.pftrace.gz"
 err_has 'short\.pftrace\.gz'
 [[ $err != *damaged* ]] || fail "calls a cut file damaged" "$err"
 
+# What another profiler's recording lost is unknown, wherever losses are told; a table without the rows
+# of "since start" has all its rows.
+torch=$TAKT_ROOT/test/data/torch/h200.pt.trace.json.gz
+run info "$torch"
+out_has '^  losses +unknown$'
+run info --json "$torch"
+out_has '"losses": \{"dropped": null, '
+mkdir "$scratch/foreign"
+cp "$torch" "$scratch/foreign"
+run info "$scratch/foreign"
+out_has ' 4485 +548 +whole$'
+run diff "$torch" "$torch"
+out_has '^losses +unknown +unknown$'
+run diff --json "$torch" "$torch"
+out_has '\{"name": "losses", "a": null, "b": null, '
+run report --memory --rows all "$torch"
+out_has '^cuda:0 +recording '
+out_lacks 'rows shown'
+
 # Files of others.
 printf 'hello\n' >"$scratch/text.pftrace"
 : >"$scratch/empty.pftrace"

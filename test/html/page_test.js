@@ -292,9 +292,15 @@ async function checkImported(browser) {
     await everyTabHasSomething(page);
     await timelineIsDrawn(page);
     const text = await page.textContent('#provenance');
-    for (const unknown of ['clock, resolution unknown', 'device times: resolution unknown',
-        'Takt\u2019s cost unknown'])
+    for (const unknown of ['clock unknown', 'device times: resolution and uncertainty unknown',
+        'losses unknown', 'cost of the recording unknown'])
         assert(text.includes(unknown), text);
+    await openTab(page, 'overview');
+    const tiles = await page.textContent('#page-overview .tiles');
+    assert(/Losses\s*unknown/.test(tiles) && !tiles.includes('no event was dropped'), tiles);
+    await openTab(page, 'notes');
+    const notes = await page.textContent('#page-notes');
+    assert(notes.includes('Unknown: the file does not tell what the recording lost.'), notes);
     await closePage(page);
 }
 

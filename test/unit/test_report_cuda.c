@@ -384,6 +384,24 @@ TEST(the_last_line_has_readable_units)
     takt_trace_release(trace);
 }
 
+/* Another profiler's file: what was counted while it was read is the least. */
+TEST(losses_of_other_profilers_are_unknown)
+{
+    takt_trace *trace = build_cuda();
+    trace->facts.cost_ns = NAN;
+    char *text = report_of(trace, "scopes", &(takt_report_options){.width = 400});
+    assert_non_null(
+        strstr(text, "; losses unknown; incomplete at least 2; unattributed at least 1; "));
+    tkt_free(text);
+    json_t *json = parsed(trace, "scopes", false);
+    const json_t *losses = json_object_get(json_object_get(json, "provenance"), "losses");
+    assert_true(json_is_null(json_object_get(losses, "dropped")));
+    assert_value(losses, "incomplete", 2);
+    assert_value(losses, "cut", 0);
+    json_decref(json);
+    takt_trace_release(trace);
+}
+
 /* Where the clocks were not read side by side, nothing is claimed. */
 TEST(an_unknown_uncertainty_is_not_none)
 {

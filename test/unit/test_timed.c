@@ -290,15 +290,14 @@ TEST(what_devices_did_is_printed_apart)
                                .device_current_bytes = 1 << 20};
     capture_stdout();
     takt_timed_print(&result);
-    assert_non_null(strstr(captured_stdout(),
-                           "  on devices, 2.5 activities a repetition:\n"
-                           "  mean          1.500 us\n"
-                           "  median        1.400 us\n"
-                           "  min           0.900 us\n"
-                           "  max           2.000 ms\n"
-                           "  stddev        0.010 us\n"
-                           "  loading       3.000 s\n"
-                           "  memory         2.00 MiB at most, 1.00 MiB now\n"));
+    assert_non_null(strstr(captured_stdout(), "  on devices, 2.5 activities a repetition:\n"
+                                              "  mean          1.500 us\n"
+                                              "  median        1.400 us\n"
+                                              "  min           0.900 us\n"
+                                              "  max           2.000 ms\n"
+                                              "  stddev        0.010 us\n"
+                                              "  loading       3.000 s\n"
+                                              "  memory         2.00 MiB at most, 1.00 MiB now\n"));
 }
 
 TEST(a_result_without_rounds_prints_no_times)
@@ -363,8 +362,10 @@ TEST(a_block_is_named_by_its_options_or_its_place)
     takt_timed named, placed, bare;
     char here[sizeof placed.name];
     snprintf(here, sizeof here, "test_timed.c:%d", __LINE__ + 1);
-    TAKT_TIMED(&placed) pass_ns(1);
-    TAKT_TIMED(&named, .name = "saxpy\n") pass_ns(1);
+    TAKT_TIMED(&placed)
+        pass_ns(1);
+    TAKT_TIMED(&named, .name = "saxpy\n")
+        pass_ns(1);
     assert_int_equal(rounds_of(&bare, sizeof bare, NULL), 1);
     assert_string_equal(placed.name, here);
     assert_string_equal(named.name, "saxpy?");

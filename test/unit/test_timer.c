@@ -387,7 +387,7 @@ TEST(trees_are_indented_and_explained_once)
 /* ---- Where timers print to ---- */
 
 typedef struct heard {
-    char   text[4096];
+    char text[4096];
     size_t size;
 } heard;
 
@@ -416,7 +416,8 @@ TEST(a_sink_gets_what_is_printed)
     takt_timing_end(timing);
     takt_timing_print(timing, "");
     takt_timing_free(timing);
-    TAKT_TIMED(&timed, .name = "work", .reports = "scopes") pass_ns(MS);
+    TAKT_TIMED(&timed, .name = "work", .reports = "scopes")
+        pass_ns(MS);
     takt_timed_print(&timed);
     assert_int_equal(count_of(all.text, "Demo took 1.00 ms\nNo activity\nscopes\n"), 1);
     assert_int_equal(count_of(all.text, "work: 1 repetition\n  mean          1.000 ms\n"), 1);

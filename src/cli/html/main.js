@@ -3,7 +3,9 @@
 
 /* Formats a number of ns; null is unknown, as in imported traces. */
 function nsText(ns, decimals) {
-    return ns === null ? 'unknown' : `${fixedText(ns, decimals)} ns`;
+    if (ns === null)
+        return 'unknown';
+    return Math.abs(ns) < 1000 ? `${fixedText(ns, decimals)} ns` : timeText(ns);
 }
 
 function deviceUncertaintyText(facts) {
@@ -11,39 +13,13 @@ function deviceUncertaintyText(facts) {
         return 'unknown';
     const least = facts.device_uncertainty_is_least ? 'at least ' : '';
     const moved = facts.device_shift_ns ?
-        `, moved by ${fixedText(facts.device_shift_ns, 0)} ns` : '';
-    return `${least}${fixedText(facts.device_uncertainty_ns, 1)} ns${moved}`;
+        `, moved by ${nsText(facts.device_shift_ns, 0)}` : '';
+    return `${least}${nsText(facts.device_uncertainty_ns, 1)}${moved}`;
 }
 
 /* True if the recording was not written to its end. */
 function isBrokenOff(facts) {
     return facts.ending === 'killed' || facts.ending === 'stopped';
-}
-
-/* Describes the losses if none were counted. */
-function lossesText(facts) {
-    if (facts.ending === 'whole')
-        return 'nothing';
-    return facts.is_known && facts.ending === 'cut' ? 'nothing while recording,' : 'unknown what is';
-}
-
-function provenanceText(trace) {
-    const {facts} = trace;
-    const {provenance} = trace.tables.summary ?? {};
-    const clock = provenance?.clock ? `clock ${provenance.clock}` : 'clock';
-    const parts = [`backend ${facts.backend}`,
-        `${clock}, resolution ${nsText(facts.clock_resolution_ns, 3)}, `
-        + `uncertainty ${nsText(facts.clock_uncertainty_ns, 1)}`];
-    if (facts.device_uncertainty_ns !== 0)
-        parts.push(`device times: resolution ${nsText(facts.device_resolution_ns, 1)}, `
-            + `uncertainty ${deviceUncertaintyText(facts)}`);
-    parts.push(trace.losses.length ? trace.losses.map((l) => `${l.name} ${l.count}`).join(', ') :
-        `${lossesText(facts)} lost`);
-    parts.push(`begun before ${facts.begun_before}, unfinished ${facts.unfinished}`,
-        `Takt\u2019s cost ${facts.cost}`);
-    if (facts.backend.startsWith('CUPTI'))
-        parts.push('CUPTI\u2019s not counted');
-    return parts.join('; ');
 }
 
 /* Returns what is missing at the recording's end, in one sentence; '' for a whole recording. */
@@ -131,7 +107,7 @@ class Page extends BasePage {
         byId('banners').replaceChildren(...bannersOf(this.trace).map(([label, text]) =>
             make('p', {class: 'banner', role: 'alert'}, make('b', {}, label), `${text} `,
                 makeButton('What is missing', () => this.open('notes'), {class: 'link'}))));
-        byId('provenance').textContent = provenanceText(this.trace);
+        byId('provenance').textContent = this.trace.facts.provenance;
         this.makeTabs(pagesOf(this));
         byId('tabs').inert = byId('pages').inert = true;
         if (!location.hash)

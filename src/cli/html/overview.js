@@ -36,16 +36,16 @@ function deviceTiles(trace) {
 }
 
 function lossTile(trace) {
-    const lost = trace.losses.reduce((sum, loss) => sum + loss.count, 0);
     const {facts} = trace;
-    const partial = facts.is_partial ? 'the cycle is not complete' : '';
-    if (facts.ending !== 'whole')
-        return makeTile('Losses', lost && isBrokenOff(facts) ? `at least ${countText(lost)}`
-            : lost ? countText(lost) : 'unknown', 'the end of the recording is missing', true);
-    if (!lost)
-        return makeTile('Losses', 'none', partial || 'no event was dropped', Boolean(partial));
-    return makeTile('Losses', countText(lost),
-        trace.losses.map((loss) => `${loss.name} ${countText(loss.count)}`).join(', '), true);
+    const lost = trace.losses.reduce((sum, loss) => sum + loss.count, 0);
+    const isWhole = facts.ending === 'whole';
+    const least = !facts.is_known || isBrokenOff(facts) ? 'at least ' : '';
+    const value = lost ? least + countText(lost) : isWhole && facts.is_known ? 'none' : 'unknown';
+    const note = !isWhole ? 'the end of the recording is missing' :
+        lost ? trace.losses.map((loss) => `${loss.name} ${countText(loss.count)}`).join(', ') :
+            !facts.is_known ? 'the file does not tell' :
+                facts.is_partial ? 'the cycle is not complete' : 'no event was dropped';
+    return makeTile('Losses', value, note, Boolean(lost || !isWhole || facts.is_partial));
 }
 
 function makeTiles(trace) {

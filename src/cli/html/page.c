@@ -213,6 +213,27 @@ static void put_number(html_bytes *out, const char *key, double number)
         html_print(out, ", \"%s\": %.6g", key, number);
 }
 
+/* The last line of tables, in one line. */
+static void put_provenance(const takt_trace *trace, html_bytes *out)
+{
+    html_bytes line = {0};
+    const takt_sink sink = html_sink(&line);
+    const takt_report_options options = {.struct_size = sizeof options, .width = UINT32_MAX};
+    bool is_there = tkt_report_end(trace, &options, &sink) == TAKT_OK && line.used > 0;
+    html_print(out, ", \"provenance\": ");
+    html_put_json(out, is_there ? (const char *)line.data : "", is_there ? line.used - 1 : 0);
+    out->has_failed |= line.has_failed;
+    free(line.data);
+}
+
+static void put_known(html_bytes *out, const char *key, bool is_known, uint64_t count)
+{
+    if (is_known)
+        html_print(out, ", \"%s\": %" PRIu64, key, count);
+    else
+        html_print(out, ", \"%s\": null", key);
+}
+
 static void put_trace_facts(const html_writer *writer, html_bytes *out)
 {
     const takt_facts *facts = takt_trace_facts(writer->trace);
@@ -233,7 +254,7 @@ static void put_trace_facts(const html_writer *writer, html_bytes *out)
                facts->has_spans ? "true" : "false");
     html_print(out, ", \"ending\": \"%s\"", tkt_ending_name(facts));
     put_time(out, "known_until_ns", facts->known_until_ns, writer->origin_ns);
-    html_print(out, ", \"is_known\": %s", facts->known_until_ns ? "true" : "false");
+    html_print(out, ", \"is_known\": %s", tkt_is_unknown(facts) ? "false" : "true");
     html_print(out, ", \"missing_spans\": %" PRIu64 ", \"missing_activities\": %" PRIu64,
                facts->missing_spans, facts->missing_activities);
     html_print(out, ", \"span_count\": %" PRIu64 ", \"activity_count\": %" PRIu64,
@@ -246,8 +267,9 @@ static void put_trace_facts(const html_writer *writer, html_bytes *out)
                facts->device_uncertainty_is_least ? "true" : "false");
     put_number(out, "device_shift_ns", facts->device_shift_ns);
     html_print(out, ", \"cost\": \"%s\"", tkt_cost_text(cost, writer->trace));
-    html_print(out, ", \"begun_before\": %" PRIu64 ", \"unfinished\": %" PRIu64,
-               facts->begun_before, facts->unfinished);
+    put_known(out, "begun_before", tkt_trace_knows_cuts(writer->trace), facts->begun_before);
+    put_known(out, "unfinished", tkt_trace_knows_cuts(writer->trace), facts->unfinished);
+    put_provenance(writer->trace, out);
     html_print(out, "}");
 }
 

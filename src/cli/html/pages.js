@@ -64,6 +64,11 @@ function rankText(facts) {
     return facts.rank ? String(facts.rank) : undefined;
 }
 
+/* Formats a count; null: the file does not tell it. */
+function knownText(count) {
+    return count === null ? 'unknown' : countText(count);
+}
+
 /* Makes the tab about the origin of the numbers and about missing data. */
 function makeNotesPage(page) {
     const {trace} = page;
@@ -77,8 +82,8 @@ function makeNotesPage(page) {
             ['Complete', endingText(trace) ||
                 (facts.is_partial ? 'no, stopped within the cycle' : 'yes')],
             ['Spans', countText(facts.span_count)], ['Activities', countText(facts.activity_count)],
-            ['Begun before', countText(facts.begun_before)],
-            ['Unfinished', countText(facts.unfinished)], ['Written by', `takt ${trace.takt}`],
+            ['Begun before', knownText(facts.begun_before)],
+            ['Unfinished', knownText(facts.unfinished)], ['Written by', `takt ${trace.takt}`],
         ], 'fields')),
         make('section', {class: 'card'}, make('h2', {}, 'Measurement'), makeList([
             ['Devices timed by', makeName(facts.backend)],
@@ -93,7 +98,10 @@ function makeNotesPage(page) {
         make('section', {class: 'card'}, make('h2', {}, 'What is missing'),
             losses.length ? make('ul', {}, losses.map(([name, count, text]) =>
                 make('li', {}, make('b', {}, `${name}: ${count}`), ` ${text}`))) :
-                make('p', {}, endingText(trace) || 'Nothing: no event was lost.'),
+                make('p', {}, endingText(trace) || (facts.is_known ? 'Nothing: no event was lost.' :
+                    'Unknown: the file does not tell what the recording lost.')),
+            losses.length && !facts.is_known ? make('p', {},
+                'This was counted while the file was read; what the recording lost is unknown.') : null,
             hiddenText(trace) ? make('p', {}, hiddenText(trace)) : null),
         trace.devices.length ? make('section', {class: 'card'}, make('h2', {}, 'Devices'),
             trace.devices.map((device) => makeList([['Device', makeName(device.device)],

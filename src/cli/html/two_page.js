@@ -55,7 +55,7 @@ class ComparisonPage extends BasePage {
             ([side, trace]) => bannersOf(trace).map(([label, text]) => make('p',
                 {class: 'banner', role: 'alert'}, make('b', {}, label), `${side}: ${text}`))));
         byId('provenance').textContent =
-            `A: ${provenanceText(this.a)}. B: ${provenanceText(this.b)}.`;
+            `A: ${this.a.facts.provenance}. B: ${this.b.facts.provenance}.`;
         this.makeTabs([
             ['comparison', 'Comparison', makeComparison],
             ['timeline', 'Timelines', makePairPage],

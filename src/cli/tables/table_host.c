@@ -93,7 +93,10 @@ static bool fill_losses(const table_source *source, table_row *row)
 {
     for (int i = 0; i < TAKT_LOSS_COUNT; i++) {
         table_put_text(row, takt_loss_name((takt_loss)i));
-        table_put_uint(row, takt_trace_loss(source->trace, (takt_loss)i));
+        if (tkt_loss_is_known(source->trace, i))
+            table_put_uint(row, takt_trace_loss(source->trace, (takt_loss)i));
+        else
+            table_put_null(row);
         table_put_text(row, takt_loss_text((takt_loss)i));
         if (!table_row_end(row))
             return false;
