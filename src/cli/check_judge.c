@@ -111,9 +111,10 @@ static void look_for_bands(const cli_check_request *request, const cli_compariso
     if (out->asked == 0)
         cli_obstacles_add(&out->obstacles, CLI_FACTS, "there is nothing to compare");
     else if (out->decided == 0 && can_have && out->offender_count == 0)
-        cli_obstacles_add(&out->obstacles, CLI_FACTS,
-                          "no row has enough %s to tell a change from noise",
-                          comparison->is_by_run ? "runs" : "calls");
+        cli_obstacles_add(&out->obstacles, CLI_FACTS, "no row has %s to tell a change from noise",
+                          comparison->steps.are_unequal ? "equal steps"
+                          : comparison->is_by_run       ? "enough runs"
+                                                        : "enough calls");
 }
 
 takt_status cli_check_judge(const cli_check_request *request, const cli_comparison *comparison,

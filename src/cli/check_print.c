@@ -111,8 +111,8 @@ static const cli_row *next_below(const cli_comparison *comparison, const cli_che
     for (size_t i = 0; i < result->below_count; i++) {
         const cli_row *row = &comparison->rows.items[result->below[i]];
         double ns = contribution(row);
-        bool is_told = before && (ns > contribution(before) ||
-                                  (ns == contribution(before) && row <= before));
+        bool is_told =
+            before && (ns > contribution(before) || (ns == contribution(before) && row <= before));
         if (!is_told && (!best || ns > contribution(best)))
             best = row;
     }
@@ -174,7 +174,9 @@ static void print_verdict(const cli_check_request *request, const cli_comparison
            shown(absolute, TKT_CELL_LENGTH, request->options.absolute_ns));
     if (gone > 0)
         printf("; %zu row%s of A gone", gone, gone == 1 ? "" : "s");
-    if (outcome == CLI_CHECK_UNDECIDED)
+    if (outcome == CLI_CHECK_UNDECIDED && comparison->is_by_run && comparison->steps.are_unequal)
+        fputs(", and A and B recorded other steps: record the same ones", stdout);
+    else if (outcome == CLI_CHECK_UNDECIDED)
         printf(", and runs of one program may differ as much; %s",
                cli_runs_advice(comparison, advice, sizeof advice));
     else if (outcome == CLI_CHECK_PASSED && !comparison->is_by_run)
@@ -188,17 +190,15 @@ static void print_text(const cli_check_request *request, const cli_comparison *c
                        const cli_check_result *result)
 {
     cli_check_outcome outcome = cli_check_outcome_of(result);
+    cli_obstacles cautions;
     char clean[512];
 
     for (size_t i = 0; i < result->obstacles.count; i++)
         printf("not comparable: %s\n",
                cli_clean(clean, sizeof clean, result->obstacles.items[i].text));
-    if (comparison->is_apart)
-        puts("careful: all runs of one side began before those of the other; a change of the "
-             "machine "
-             "would look like a change of the program");
-    if (comparison->sides[CLI_A].facts.is_partial && comparison->sides[CLI_B].facts.is_partial)
-        puts("careful: A and B are partial: their programs ended before the cycle was complete");
+    cli_cautions_of(comparison, &cautions);
+    for (size_t i = 0; i < cautions.count; i++)
+        printf("careful: %s\n", cautions.items[i].text);
     for (size_t i = 0; i < comparison->rows.count; i++)
         if (comparison->rows.items[i].is_primary)
             print_asked(comparison, &comparison->rows.items[i]);
@@ -299,6 +299,17 @@ static void print_json_obstacle(const cli_fact *facts, const cli_obstacle *obsta
     putchar('}');
 }
 
+static void print_json_obstacles(const char *key, const cli_fact *facts,
+                                 const cli_obstacles *obstacles)
+{
+    printf(",\n \"%s\": [", key);
+    for (size_t i = 0; i < obstacles->count; i++) {
+        fputs(i ? ",\n  " : "\n  ", stdout);
+        print_json_obstacle(facts, &obstacles->items[i]);
+    }
+    putchar(']');
+}
+
 static const char *truth(bool value)
 {
     return value ? "true" : "false";
@@ -310,8 +321,10 @@ static void print_json(const cli_check_request *request, const cli_comparison *c
     static const char *const names[] = {"passed", "failed", "not comparable", "undecided"};
     cli_check_outcome outcome = cli_check_outcome_of(result);
     cli_fact facts[CLI_FACTS];
+    cli_obstacles cautions;
 
     cli_facts_of(comparison, facts);
+    cli_cautions_of(comparison, &cautions);
     printf("{\"passed\": %s, \"outcome\": \"%s\"", truth(outcome == CLI_CHECK_PASSED),
            names[outcome]);
     print_number("limit_percent", 100 * request->options.limit);
@@ -322,12 +335,8 @@ static void print_json(const cli_check_request *request, const cli_comparison *c
     print_number("runs_wanted", CLI_WANTED_RUNS);
     printf(", \"by_run\": %s, \"by_turns\": %s, \"apart\": %s", truth(comparison->is_by_run),
            truth(comparison->is_by_turns), truth(comparison->is_apart));
-    fputs(",\n \"obstacles\": [", stdout);
-    for (size_t i = 0; i < result->obstacles.count; i++) {
-        fputs(i ? ",\n  " : "\n  ", stdout);
-        print_json_obstacle(facts, &result->obstacles.items[i]);
-    }
-    putchar(']');
+    print_json_obstacles("obstacles", facts, &result->obstacles);
+    print_json_obstacles("cautions", facts, &cautions);
     print_json_asked(comparison);
     print_json_rows("offenders", comparison, result->offenders, result->offender_count);
     print_json_rows("undecided", comparison, result->open, result->open_count);

@@ -105,8 +105,9 @@ int cli_compare(const cli_operands *operands, const cli_compare_options *options
     if (read_side(out, CLI_A) != CLI_OK || read_side(out, CLI_B) != CLI_OK)
         return CLI_FAILED;
     set_scale(out);
+    cli_steps_choose(out);
     cli_progress *progress = cli_progress_begin("comparing with", b->label);
-    takt_status status = cli_compare_judge(out);
+    takt_status status = cli_steps_add(out) ? cli_compare_judge(out) : TAKT_NO_MEMORY;
     cli_progress_end(progress);
     return status == TAKT_OK ? CLI_OK : cli_error("%s", takt_status_text(status));
 }
@@ -283,6 +284,7 @@ void cli_side_free(cli_side *side)
 {
     cli_files_free(&side->files);
     cli_values_free(&side->lengths);
+    cli_steps_free(side);
     TKT_ARRAY_FREE(&side->recordings);
     takt_trace_release(side->trace);
     free(side->label);

@@ -146,9 +146,9 @@ typedef enum cli_row_kind {
 const char *cli_row_kind_name(cli_row_kind kind);
 
 typedef enum cli_verdict {
-    CLI_SAME,    /* any difference is below the limits */
+    CLI_SAME,    /* no band, of the typical and the mean call, reaches beyond the limits */
     CLI_NOISE,   /* no proof: the noise is too large for this difference */
-    CLI_UNKNOWN, /* too few calls or runs to separate a difference from noise */
+    CLI_UNKNOWN, /* too few calls or runs, or unequal ones, to separate a difference from noise */
     CLI_FASTER,  /* the typical call is faster, the mean call is not slower */
     CLI_SLOWER,
     CLI_TAIL_FASTER, /* only the mean call, because of the slowest calls */
@@ -196,7 +196,7 @@ typedef struct cli_row {
                               * from */
     cli_noise    noise;      /* for the typical call; without single calls, for the mean call */
     cli_noise    mean_noise; /* for the mean call, and so for the sum, which users wait for */
-    double       base_ns;   /* A's median call; without single calls its mean call; NaN: none */
+    double       base_ns;   /* cli_row_call_ns() of A */
     double       change_ns; /* the shift; if unknown, B's mean minus A's; NaN: none */
     double       mean_change_ns;
     double       self_change_ns; /* B's self time minus A's, scaled like totals */
@@ -258,6 +258,17 @@ typedef enum cli_rank_kind {
     CLI_MANY_RANKS
 } cli_rank_kind;
 
+/* A recorded step of a run, and the listed steps of a run. */
+typedef struct cli_step {
+    uint64_t number, ns;
+} cli_step;
+
+typedef struct cli_run_steps {
+    TKT_ARRAY_OF(cli_step) steps;
+    uint64_t first, last; /* numbers */
+    uint64_t begin_ns;    /* of the run */
+} cli_run_steps;
+
 /* Facts about a side's traces, which are released after counting. */
 typedef struct cli_side {
     char      *label; /* "base.pftrace", "runs/base", "1.pftrace and 2 more" */
@@ -273,6 +284,7 @@ typedef struct cli_side {
     uint64_t   lost[TAKT_LOSS_COUNT]; /* over all runs */
     uint64_t   summed_steps; /* recorded steps that the traces do not list, but whose sum is known, */
     uint64_t   unseen_steps; /* and those of which nothing is known */
+    TKT_ARRAY_OF(cli_run_steps) steps; /* of each run whose steps are listed */
     takt_facts facts;   /* strings unset; steps: sum of all runs; spans: only if all runs have
                          * them */
     double     wall_ns; /* over all runs */
@@ -329,6 +341,15 @@ static inline double cli_percent(double change, double base)
 /* Parses "5%" as 0.05. False if it is not a percentage. */
 bool cli_parse_percent(const char *text, double *out);
 
+/* Which steps are compared. */
+typedef struct cli_common_steps {
+    uint64_t first, last;   /* numbers, of all that both sides have if not `are_chosen` */
+    bool     are_chosen;    /* some recorded steps are left out, since not all runs have them */
+    bool     are_unequal;   /* the sides recorded so different steps that means would differ */
+    uint64_t firsts[CLI_BOTH], lasts[CLI_BOTH]; /* of the recorded ones; unset if a run's steps are
+                                                 * not listed */
+} cli_common_steps;
+
 typedef struct cli_comparison {
     cli_compare_options options;
     cli_side sides[CLI_BOTH];
@@ -336,6 +357,7 @@ typedef struct cli_comparison {
     bool     is_by_run;   /* runs are compared and not calls, because there are enough of them */
     bool     is_by_turns; /* the runs alternated: neighbours in time are compared */
     bool     is_apart;    /* all runs of one side began before those of the other */
+    cli_common_steps steps;
     bool     has_changed; /* a primary row changed; p values of other rows are then not adjusted */
     bool     is_per_step; /* totals are per step, as both sides have steps; otherwise per run */
     double   scale[CLI_BOTH]; /* for totals: 1 / runs or 1 / steps */
@@ -355,6 +377,10 @@ const char *cli_runs_advice(const cli_comparison *comparison, char *out, size_t 
  * them. */
 bool cli_row_has_samples(const cli_row *row);
 
+/* The typical call of a side: the median. The mean where a side with calls has no median, as one
+ * does not compare the two; NaN: no calls. */
+double cli_row_call_ns(const cli_row *row, int side);
+
 /* What makes of a row's total that of a step or run. Steps that a trace does not list have no share
  * in the row of steps. */
 static inline double cli_row_scale(const cli_comparison *comparison, const cli_row *row, int side)
@@ -365,6 +391,9 @@ static inline double cli_row_scale(const cli_comparison *comparison, const cli_r
 
 /* True if a change exceeds the absolute limit and, relative to `base`, the relative limit. */
 bool cli_is_above_limits(const cli_compare_options *options, double change, double base);
+
+/* True if a band excludes a change above the limits. */
+bool cli_band_is_within(const cli_compare_options *options, const cli_noise *noise, double base);
 
 /* ---- Differences (compare.c; compare_obstacles.c) ---- */
 
@@ -394,6 +423,11 @@ typedef struct cli_obstacles {
 /* Lists them. `allow_different`: only those that nobody may allow: steps of which nothing is
  * known. */
 void cli_obstacles_of(const cli_comparison *comparison, bool allow_different, cli_obstacles *out);
+
+/* Lists what a reader should know besides (compare_obstacles.c; compare_steps.c). */
+void cli_cautions_of(const cli_comparison *comparison, cli_obstacles *out);
+void cli_steps_caution(const cli_comparison *comparison, cli_obstacles *out);
+
 void cli_obstacles_add(cli_obstacles *obstacles, int fact, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
@@ -406,12 +440,25 @@ bool cli_row_has_name(const cli_row *row, const char *name);
  * scopes already; their device names are up to the program. */
 #define CLI_CUDA "cuda:"
 
-/* Add a trace to the rows (compare_count.c): the whole recording; its steps; its spans and
- * activities; or, for a trace without spans, its totals. Return TAKT_OK or TAKT_NO_MEMORY. */
+/* Add a trace to the rows: the whole recording (compare_count.c, as are the last two); its steps
+ * (compare_steps.c); its spans and activities; or, for a trace without spans, its totals. Return TAKT_OK or TAKT_NO_MEMORY. */
 takt_status cli_compare_whole(cli_comparison *comparison, int side, const takt_trace *trace);
 takt_status cli_compare_steps(cli_comparison *comparison, int side, const takt_trace *trace);
 takt_status cli_compare_spans(cli_comparison *comparison, int side, const takt_trace *trace);
 takt_status cli_compare_folded(cli_comparison *comparison, int side, const takt_trace *trace);
+
+/* After reading all runs: choose the steps to compare, and add their durations to the row of steps
+ * (compare_steps.c). False: no memory. */
+void cli_steps_choose(cli_comparison *comparison);
+bool cli_steps_add(cli_comparison *comparison);
+void cli_steps_free(cli_side *side);
+
+/* True if the row's calls are those of other steps in A than in B. */
+bool cli_steps_spoil_means(const cli_comparison *comparison, const cli_row *row);
+
+/* Keeps a run's mean and median call, and drops its single calls (compare_rows.c). False: no
+ * memory. */
+bool cli_part_keep_run(cli_part *part, uint64_t begin_ns);
 
 /* Call after adding a run. When runs are compared, keeps the run's median and mean calls and drops
  * its single calls (compare_rows.c). Returns TAKT_OK or TAKT_NO_MEMORY. */

@@ -1,7 +1,6 @@
 /* Counts a trace into the rows of a comparison. */
 #include "cli/compare.h"
 #include "summary/scopes.h"
-#include "summary/steps.h"
 #include "summary/tasks.h"
 #include "summary/threads.h"
 
@@ -143,7 +142,7 @@ static cli_part *part_of(walk *w, uint32_t row)
     return &w->comparison->rows.items[row].parts[w->side];
 }
 
-/* Adds a call to a row whose calls have no parent, such as activities and steps. */
+/* Adds a call to a row whose calls have no parent, such as activities. */
 static bool add_alone(walk *w, cli_row_kind kind, const char *name, uint64_t ns, bool is_whole)
 {
     uint32_t row = find_row(w, kind, CLI_NO_ROW, name);
@@ -274,7 +273,7 @@ static bool walk_track(walk *w, size_t number)
     return close_until(w, TKT_NO_SPAN);
 }
 
-/* ---- Activities and steps ---- */
+/* ---- Activities ---- */
 
 static bool walk_activities(walk *w)
 {
@@ -296,32 +295,6 @@ static bool walk_activities(walk *w)
     return true;
 }
 
-/* Adds the sum of all steps, where a trace lists only some of them. */
-static bool add_sum_of_steps(walk *w)
-{
-    const tkt_stats *all = &w->trace->all_steps.stats;
-    uint32_t row = find_row(w, CLI_ROW_STEP, CLI_NO_ROW, "step");
-    if (row == CLI_NO_ROW)
-        return false;
-    cli_part *part = part_of(w, row);
-    part->calls += all->count;
-    part->total_ns += (double)all->total_ns;
-    part->self_ns += (double)all->total_ns;
-    part->whole_ns += (double)all->total_ns;
-    part->whole_calls += all->count;
-    return true;
-}
-
-static bool walk_steps(walk *w)
-{
-    if (!cli_steps_are_listed(w->trace) && cli_steps_are_summed(w->trace))
-        return add_sum_of_steps(w);
-    for (size_t i = 0; i < w->trace->steps.count; i++)
-        if (!add_alone(w, CLI_ROW_STEP, "step", tkt_step_ns(&w->trace->steps.items[i]), true))
-            return false;
-    return true;
-}
-
 takt_status cli_compare_whole(cli_comparison *comparison, int side, const takt_trace *trace)
 {
     walk w = {.comparison = comparison, .side = side, .trace = trace};
@@ -329,12 +302,6 @@ takt_status cli_compare_whole(cli_comparison *comparison, int side, const takt_t
     return add_alone(&w, CLI_ROW_RUN, "wall time", facts->end_ns - facts->begin_ns, true)
                ? TAKT_OK
                : TAKT_NO_MEMORY;
-}
-
-takt_status cli_compare_steps(cli_comparison *comparison, int side, const takt_trace *trace)
-{
-    walk w = {.comparison = comparison, .side = side, .trace = trace};
-    return walk_steps(&w) ? TAKT_OK : TAKT_NO_MEMORY;
 }
 
 takt_status cli_compare_spans(cli_comparison *comparison, int side, const takt_trace *trace)

@@ -209,20 +209,35 @@ static const cli_row *next_proved(const cli_comparison *c, const cli_row *before
     return best;
 }
 
+/* ", +44.50% on average" where the noise of the mean may hide that, or nothing. */
+static void tell_wide_mean(const cli_comparison *c, const cli_row *row, char *out, size_t size)
+{
+    double mean_ns = row->parts[CLI_A].mean_ns;
+    char change[TKT_VALUE_SIZE];
+
+    *out = '\0';
+    if (row->verdict == CLI_SAME || !cli_is_above_limits(&c->options, row->mean_change_ns, mean_ns))
+        return;
+    tkt_value_text(change, TKT_CELL_GROWTH,
+                   (tkt_cell){.d = cli_percent(row->mean_change_ns, mean_ns)});
+    snprintf(out, size, ", %s on average", change);
+}
+
 /* "No difference beyond the noise in the time of a step (+0.40%)", and what changed inside. */
 static void tell_same(const cli_comparison *c, const cli_row *row, tkt_document *document)
 {
-    char change[TKT_VALUE_SIZE], parts[SENTENCE] = "";
+    char change[TKT_VALUE_SIZE], average[TKT_VALUE_SIZE + 16], parts[SENTENCE] = "";
     const cli_row *part = NULL;
     bool is_known = row->base_ns > 0 && !isnan(row->change_ns);
 
     tkt_value_text(change, TKT_CELL_GROWTH,
                    (tkt_cell){.d = is_known ? 100 * row->change_ns / row->base_ns : 0});
+    tell_wide_mean(c, row, average, sizeof average);
     for (int i = 0; i < MOST_PARTS && (part = next_proved(c, part)) != NULL; i++)
         add_part(parts, i ? ", " : "; inside, ", part, true);
-    tkt_document_set_headline(document, "No difference beyond the noise in the %s (%s)%s.",
+    tkt_document_set_headline(document, "No difference beyond the noise in the %s (%s%s)%s.",
                               row->kind == CLI_ROW_STEP ? "time of a step" : "wall time", change,
-                              parts);
+                              average, parts);
 }
 
 /* ======== The sentence ======== */

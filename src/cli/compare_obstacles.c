@@ -209,3 +209,19 @@ void cli_obstacles_of(const cli_comparison *comparison, bool allow_different, cl
     look_at_side(comparison, CLI_A, out);
     look_at_side(comparison, CLI_B, out);
 }
+
+void cli_cautions_of(const cli_comparison *comparison, cli_obstacles *out)
+{
+    const cli_side *a = &comparison->sides[CLI_A], *b = &comparison->sides[CLI_B];
+
+    out->count = 0;
+    if (comparison->is_apart)
+        cli_obstacles_add(out, CLI_FACTS,
+                          "all runs of one side began before those of the other; a change of the "
+                          "machine would look like a change of the program: alternate the runs");
+    if (a->facts.is_partial && b->facts.is_partial)
+        cli_obstacles_add(
+            out, CLI_FACT_PARTIAL,
+            "A and B are partial: their programs ended before the cycle was complete");
+    cli_steps_caution(comparison, out);
+}

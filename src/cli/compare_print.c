@@ -70,6 +70,8 @@ enum {
     CHANCE,
     MEAN_CHANGE,
     MEAN_PERCENT,
+    MEAN_LOW,
+    MEAN_HIGH,
     MEAN_CHANCE,
     VERDICT,
     COLUMNS
@@ -98,6 +100,8 @@ static const tkt_column columns[COLUMNS] = {
     [CHANCE] = {"p", "p", TKT_CELL_CHANCE, 5, false, 1},
     [MEAN_CHANGE] = {"Mean change", "mean_change_ns", TKT_CELL_SHIFT, TKT_HIDDEN, false, 1},
     [MEAN_PERCENT] = {"Mean %", "mean_change_percent", TKT_CELL_GROWTH, TKT_HIDDEN, false, 1},
+    [MEAN_LOW] = {"Mean low", "mean_low_ns", TKT_CELL_SHIFT, TKT_HIDDEN, false, 1},
+    [MEAN_HIGH] = {"Mean high", "mean_high_ns", TKT_CELL_SHIFT, TKT_HIDDEN, false, 1},
     [MEAN_CHANCE] = {"Mean p", "mean_p", TKT_CELL_CHANCE, TKT_HIDDEN, false, 1},
     [VERDICT] = {"Calls are", "verdict", TKT_CELL_TEXT, 0, true, 1},
 };
@@ -126,7 +130,7 @@ static void fill_part(tkt_cell *cells, const cli_row *row, int side, double scal
     cells[TOTAL_A + side].d = part->total_ns * scale;
     cells[SELF_A + side].d = part->self_ns * scale;
     cells[MEAN_A + side].d = part->mean_ns;
-    cells[CALL_A + side].d = cli_row_has_samples(row) ? part->median_ns : part->mean_ns;
+    cells[CALL_A + side].d = cli_row_call_ns(row, side);
 }
 
 static void add_row(tkt_document *document, tkt_table *table, const cli_comparison *comparison,
@@ -148,6 +152,8 @@ static void add_row(tkt_document *document, tkt_table *table, const cli_comparis
     cells[CHANCE].d = row->noise.p;
     cells[MEAN_CHANGE].d = row->mean_change_ns;
     cells[MEAN_PERCENT].d = cli_percent(row->mean_change_ns, row->parts[CLI_A].mean_ns);
+    cells[MEAN_LOW].d = row->mean_noise.low_ns;
+    cells[MEAN_HIGH].d = row->mean_noise.high_ns;
     cells[MEAN_CHANCE].d = row->mean_noise.p;
     cells[VERDICT].text = cli_verdict_name(row->verdict);
 }
@@ -323,10 +329,6 @@ static void note_runs(const cli_comparison *c, tkt_document *out)
 {
     const cli_side *a = &c->sides[CLI_A], *b = &c->sides[CLI_B];
 
-    if (c->is_apart)
-        tkt_document_add_note(
-            out, "Careful: all runs of one side began before those of the other. A change "
-                 "of the machine would look like a change of the program: alternate the runs.");
     tkt_document_add_note(out, "Runs are compared, %zu of A and %zu of B%s.", a->runs, b->runs,
                           c->is_by_turns ? ", which took turns: each with its neighbours" : "");
     tkt_document_explain(
@@ -359,19 +361,37 @@ static void note_tests(const cli_comparison *c, tkt_document *out)
         }
 }
 
+/* The table shows the typical call's band; the mean call's may be the reason of a verdict. */
+static void note_means(const cli_comparison *c, tkt_document *out)
+{
+    for (size_t i = 0; i < c->rows.count; i++) {
+        const cli_row *row = &c->rows.items[i];
+        if ((row->verdict == CLI_NOISE || row->verdict == CLI_UNKNOWN) &&
+            cli_band_is_within(&c->options, &row->noise, row->base_ns)) {
+            tkt_document_add_note(out, "Noise or unknown beside a narrow band: a change of the "
+                                       "mean call is not excluded (--json has its band).");
+            return;
+        }
+    }
+}
+
 void cli_compare_notes(const cli_comparison *comparison, tkt_document *out)
 {
     double absolute_ns = comparison->options.absolute_ns;
-    cli_obstacles obstacles;
+    cli_obstacles obstacles, cautions;
     char absolute[64];
 
     cli_obstacles_of(comparison, false, &obstacles);
+    cli_cautions_of(comparison, &cautions);
     for (size_t i = 0; i < obstacles.count; i++)
         tkt_document_add_note(out, "Careful: %s.", obstacles.items[i].text);
+    for (size_t i = 0; i < cautions.count; i++)
+        tkt_document_add_note(out, "Careful: %s.", cautions.items[i].text);
     note_totals(comparison, out);
     note_steps(comparison, out);
     (comparison->is_by_run ? note_runs : note_calls)(comparison, out);
     note_tests(comparison, out);
+    note_means(comparison, out);
     tkt_document_add_note(out, "Slower, faster: p below 0.05 and a change of more than %g %%%s%s.",
                           100 * comparison->options.limit, absolute_ns > 0 ? " and " : "",
                           absolute_ns > 0 ? cli_time_text(absolute, sizeof absolute, absolute_ns)

@@ -142,9 +142,9 @@ void cli_rows_free(cli_rows *rows)
  * by more than the calls of one run do, because of clock frequency, memory layout and other load on
  * the machine. So each run counts once, however many calls it has. */
 
-/* Keeps a run's mean and median call. Of calls known by their sum, only the mean is known. A run
+/* Of calls known by their sum, only the mean is known. A run
  * without a complete call adds nothing. */
-static bool keep_call(cli_part *part, uint64_t begin_ns)
+bool cli_part_keep_run(cli_part *part, uint64_t begin_ns)
 {
     cli_samples *samples = &part->samples;
     uint64_t whole = part->whole_calls - part->noted_whole_calls;
@@ -168,7 +168,7 @@ takt_status cli_compare_end_run(cli_comparison *comparison, int side, const takt
 
     for (size_t i = 0; i < comparison->rows.count; i++) {
         cli_part *part = &comparison->rows.items[i].parts[side];
-        if (comparison->is_by_run && !keep_call(part, begin_ns))
+        if (comparison->is_by_run && !cli_part_keep_run(part, begin_ns))
             return TAKT_NO_MEMORY;
         part->noted_calls = part->calls;
         part->noted_ns = part->total_ns;
@@ -188,6 +188,12 @@ takt_status cli_compare_end_run(cli_comparison *comparison, int side, const takt
 bool cli_is_above_limits(const cli_compare_options *options, double change, double base)
 {
     return fabs(change) > options->limit * base && fabs(change) > options->absolute_ns;
+}
+
+bool cli_band_is_within(const cli_compare_options *options, const cli_noise *noise, double base)
+{
+    return !isnan(noise->low_ns) && !cli_is_above_limits(options, noise->low_ns, base) &&
+           !cli_is_above_limits(options, noise->high_ns, base);
 }
 
 /* ---- Measuring ---- */
@@ -224,6 +230,13 @@ bool cli_row_has_samples(const cli_row *row)
     return !isnan(row->parts[CLI_A].median_ns) && !isnan(row->parts[CLI_B].median_ns);
 }
 
+double cli_row_call_ns(const cli_row *row, int side)
+{
+    const cli_part *part = &row->parts[side], *other = &row->parts[CLI_B - side];
+    bool has_median = !isnan(part->median_ns) && (other->calls == 0 || cli_row_has_samples(row));
+    return has_median ? part->median_ns : part->mean_ns;
+}
+
 static bool compare_calls(cli_row *row)
 {
     cli_part *a = &row->parts[CLI_A], *b = &row->parts[CLI_B];
@@ -256,13 +269,25 @@ static double known(double shift_ns, double otherwise)
     return isnan(shift_ns) ? otherwise : shift_ns;
 }
 
+/* Leaves the measured change, of which nothing is proved. */
+static cli_noise unproved(const cli_noise *noise)
+{
+    cli_noise result = CLI_NO_NOISE;
+    result.shift_ns = noise->shift_ns;
+    return result;
+}
+
 static bool measure(const cli_comparison *comparison, cli_row *row)
 {
     const cli_part *a = &row->parts[CLI_A], *b = &row->parts[CLI_B];
 
     if (!(comparison->is_by_run ? compare_runs : compare_calls)(row))
         return false;
-    row->base_ns = cli_row_has_samples(row) ? a->median_ns : a->mean_ns;
+    if (cli_steps_spoil_means(comparison, row)) {
+        row->mean_noise = unproved(&row->mean_noise);
+        row->noise = cli_row_has_samples(row) ? row->noise : row->mean_noise;
+    }
+    row->base_ns = cli_row_call_ns(row, CLI_A);
     row->mean_change_ns = known(row->mean_noise.shift_ns, b->mean_ns - a->mean_ns);
     row->change_ns = known(row->noise.shift_ns, row->mean_change_ns);
     row->self_change_ns = b->self_ns * cli_row_scale(comparison, row, CLI_B) -
@@ -293,15 +318,25 @@ static answer answer_of(const cli_compare_options *options, const cli_noise *noi
                         double base)
 {
     bool is_beyond_noise = noise->p < CLI_ALPHA && (noise->low_ns > 0 || noise->high_ns < 0);
+    bool is_above = cli_is_above_limits(options, change, base);
 
-    if (is_beyond_noise && cli_is_above_limits(options, change, base))
+    if (is_beyond_noise && is_above)
         return change > 0 ? MORE : LESS;
     if (isnan(noise->low_ns))
         return UNKNOWN;
-    if (is_beyond_noise || (!cli_is_above_limits(options, noise->low_ns, base) &&
-                            !cli_is_above_limits(options, noise->high_ns, base)))
+    if (cli_band_is_within(options, noise, base))
         return SAME;
-    return is_beyond_proof(options, noise, base) ? UNKNOWN : NOISE;
+    return !is_beyond_noise && is_beyond_proof(options, noise, base) ? UNKNOWN : NOISE;
+}
+
+/* What is left if neither the typical nor the mean call changed. "Same" excludes a change of both:
+ * a band that is too wide for that, of either, makes it noise. Too few calls for a band of the mean
+ * leave it open only if the mean differs. */
+static cli_verdict verdict_of_none(answer typical, answer mean, bool mean_is_above)
+{
+    if (typical != UNKNOWN && (typical == NOISE || mean == NOISE))
+        return CLI_NOISE;
+    return typical == UNKNOWN || (mean == UNKNOWN && mean_is_above) ? CLI_UNKNOWN : CLI_SAME;
 }
 
 /* True if the number of calls changed, and the row's self time changed with it by more than the
@@ -318,6 +353,15 @@ static bool has_other_calls(const cli_comparison *c, const cli_row *row, double 
            cli_is_above_limits(&c->options, row->self_change_ns, self_ns);
 }
 
+/* True if unequal numbers of steps may be all that changed: a scope that is called once a run has
+ * more calls a step in a shorter run. */
+static bool are_of_steps(const cli_comparison *c, const cli_row *row, double more)
+{
+    double a = (double)row->parts[CLI_A].calls / (double)c->sides[CLI_A].runs;
+    double b = (double)row->parts[CLI_B].calls / (double)c->sides[CLI_B].runs;
+    return c->steps.are_unequal && (b - a) * more <= 0;
+}
+
 static cli_verdict verdict_of(const cli_comparison *c, const cli_row *row)
 {
     const cli_part *a = &row->parts[CLI_A], *b = &row->parts[CLI_B];
@@ -332,6 +376,8 @@ static cli_verdict verdict_of(const cli_comparison *c, const cli_row *row)
     if (typical == LESS && mean == MORE)
         return CLI_FASTER_TAIL_SLOWER;
     bool has_others = has_other_calls(c, row, &more_calls);
+    bool is_open = has_others && are_of_steps(c, row, more_calls);
+    has_others &= !is_open;
     if (has_others && more_calls > 0 && mean != MORE)
         return CLI_MORE_CALLS; /* even if each takes less: users wait for the sum */
     if (typical == LESS)
@@ -340,7 +386,10 @@ static cli_verdict verdict_of(const cli_comparison *c, const cli_row *row)
         return mean == MORE ? CLI_TAIL_SLOWER : CLI_TAIL_FASTER;
     if (has_others)
         return CLI_FEWER_CALLS;
-    return typical == UNKNOWN ? CLI_UNKNOWN : typical == SAME ? CLI_SAME : CLI_NOISE;
+    if (is_open)
+        return CLI_UNKNOWN;
+    return verdict_of_none(typical, mean,
+                           cli_is_above_limits(&c->options, row->mean_change_ns, a->mean_ns));
 }
 
 bool cli_is_slower(cli_verdict verdict)

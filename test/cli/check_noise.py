@@ -201,8 +201,9 @@ class Side(Row):
 class Expected:
     """Of one row."""
 
-    def __init__(self, a, b, scales):
-        self.a, self.b = a, b
+    def __init__(self, a, b, scales, has_means=True, are_unequal=False, per_run=(1, 1)):
+        self.a, self.b, self.are_unequal, self.per_run = a, b, are_unequal, per_run
+        self.of_means = None
         self.self_change = b.self * scales[1] - a.self * scales[0]
         self.p = self.mean_p = self.low = self.high = self.change = self.base = None
         self.mean_change = self.mean_low = self.mean_high = self.test = None
@@ -221,22 +222,28 @@ class Expected:
                 self.low, self.high = differences[first - 1], differences[-first]
         elif a.calls and b.calls and mean(a) is not None and mean(b) is not None:
             self.change = self.mean_change = mean(b) - mean(a)
+        if not has_means:
+            self.mean_p = self.mean_low = self.mean_high = None
+            if self.test and self.test is self.of_means:
+                self.test = self.p = None
 
     def compare_runs(self):
         has_medians = all(run.samples for run in self.a.runs + self.b.runs)
-        of_means = Runs(self.a.means(), self.b.means())
-        self.test = Runs(self.a.medians(), self.b.medians()) if has_medians else of_means
+        self.of_means = Runs(self.a.means(), self.b.means())
+        self.test = Runs(self.a.medians(), self.b.medians()) if has_medians else self.of_means
         self.base = trimmed([value for value, _ in self.test.a])
-        self.change, self.mean_change = self.test.change(), of_means.change()
+        self.change, self.mean_change = self.test.change(), self.of_means.change()
         if suffice(len(self.a.runs), len(self.b.runs)):
-            self.p, self.mean_p = self.test.p(), of_means.p()
+            self.p, self.mean_p = self.test.p(), self.of_means.p()
 
     def take_band(self, got):
-        """Of runs: it is what the test does not refuse. That of the mean is not shown."""
-        if self.p is None or self.test is None:
-            return
-        self.low, self.high = got["change_low_ns"], got["change_high_ns"]
-        assert self.test.has_band(self.low, self.high), (got, self.test.a, self.test.b)
+        """Of runs: it is what the test does not refuse."""
+        if self.p is not None and self.test is not None:
+            self.low, self.high = got["change_low_ns"], got["change_high_ns"]
+            assert self.test.has_band(self.low, self.high), (got, self.test.a, self.test.b)
+        if self.mean_p is not None and self.of_means is not None:
+            self.mean_low, self.mean_high = got["mean_low_ns"], got["mean_high_ns"]
+            assert self.of_means.has_band(self.mean_low, self.mean_high), (got, self.of_means.a)
 
     def verdict(self, limit, absolute, scales, kind):
         def is_above(change, base):
@@ -250,14 +257,14 @@ class Expected:
             if proved and is_above(change, base):
                 return 1 if change > 0 else -1
             within = not is_above(low, base) and not is_above(high, base)
-            return "same" if proved or within else "noise"
+            return "same" if within else "noise"
 
         a, b = self.a, self.b
         if not a.calls or not b.calls:
             return "gone" if a.calls else "new"
         typical = answer(self.p, self.low, self.high, self.change, self.base)
-        tail = self.mean_p is not None and self.mean_p < 0.05 and is_above(
-            self.mean_change, mean(a)) and (1 if self.mean_change > 0 else -1)
+        average = answer(self.mean_p, self.mean_low, self.mean_high, self.mean_change, mean(a))
+        tail = average in (1, -1) and average
         if typical in (1, -1):
             name = "slower" if typical == 1 else "faster"
             return name + (f", tail {'slower' if tail == 1 else 'faster'}"
@@ -265,10 +272,17 @@ class Expected:
         if tail:
             return "tail slower" if tail == 1 else "tail faster"
         more = b.calls * scales[1] - a.calls * scales[0]
+        more_a_run = b.calls / self.per_run[1] - a.calls / self.per_run[0]
         if (kind != "step" and abs(more) > limit * a.calls * scales[0]
                 and more * self.self_change > 0
                 and is_above(self.self_change, a.self * scales[0])):
+            if self.are_unequal and more * more_a_run <= 0:
+                return "unknown"
             return "more calls" if more > 0 else "fewer calls"
+        if typical == "same" and average == "noise":
+            return "noise"
+        if typical == "same" and average == "unknown" and is_above(self.mean_change, mean(a)):
+            return "unknown"
         return typical
 
 
@@ -282,16 +296,33 @@ def rows_of_run(trace, **options):
     return rows
 
 
-def expected(a, b, **options):
+def common_steps(a, b, limit):
+    """How many steps the row of steps has of each run, and if the sides have unequal ones."""
+    counts = [[len(trace.steps) for trace in side] for side in (a, b)]
+    if not all(counts[0] + counts[1]):
+        return None, False
+    means = [statistics.fmean(side) for side in counts]
+    fewest = min(counts[0] + counts[1])
+    return (fewest if 2 * fewest >= min(means) else None,
+            abs(means[0] - means[1]) > limit * max(means))
+
+
+def expected(a, b, limit=0.01, **options):
     """Of sides, which are lists of traces."""
+    fewest, are_unequal = common_steps(a, b, limit)
     is_by_run = suffice(len(a), len(b))
     runs = [[rows_of_run(trace, **options) for trace in side] for side in (a, b)]
     steps = [sum(len(trace.steps) for trace in side) for side in (a, b)]
     scales = 1 / len(a), 1 / len(b)
     if all(steps):
         scales = 1 / steps[0], 1 / steps[1]
+    for run in runs[0] + runs[1]:
+        if ("step", "step") in run and fewest:
+            run["step", "step"].samples = run["step", "step"].samples[:fewest]
     rows = {key: Expected(*(Side([run.get(key, Row()) for run in side], is_by_run)
-                            for side in runs), scales)
+                            for side in runs), scales,
+                          not are_unequal or key[0] == "run" or (key[0] == "step" and fewest),
+                          are_unequal, (len(a), len(b)))
             for key in {key for side in runs for run in side for key in run}}
     return rows, scales
 
@@ -340,7 +371,7 @@ def only(rows):
 def compare(folder, a, b, *arguments, limit=0.01, absolute=0, **options):
     """Returns the verdicts that there were. Either side is a trace, or a list of runs."""
     a, b = (side if isinstance(side, list) else [side] for side in (a, b))
-    rows, scales = expected(a, b, **options)
+    rows, scales = expected(a, b, limit, **options)
     got = diff(folder, a, b, *arguments)
     assert {(row["kind"], row["name"]) for row in got} == set(rows), (list(rows), got)
     damage = [(row["kind"] not in ("step", "run"), row["self_change_ns"] <= 0,
@@ -358,7 +389,8 @@ def compare(folder, a, b, *arguments, limit=0.01, absolute=0, **options):
                 "self_a_ns": want.a.self * scales[0], "self_b_ns": want.b.self * scales[1],
                 "self_change_ns": want.self_change, "change_ns": want.change,
                 "change_low_ns": want.low, "change_high_ns": want.high, "p": want.p,
-                "mean_change_ns": want.mean_change, "mean_p": want.mean_p}.items():
+                "mean_change_ns": want.mean_change, "mean_p": want.mean_p,
+                "mean_low_ns": want.mean_low, "mean_high_ns": want.mean_high}.items():
             assert close(row[field], value, 1e-9), (key, field, row[field], value)
         assert row["verdict"] == verdicts[key], (key, row, verdicts[key])
     return {row["verdict"] for row in got if row["kind"] != "run"}
@@ -605,14 +637,14 @@ def many_paths(folder):
 def verdicts(folder):
     chance = random.Random(3)
 
-    def verdict(a, b, steps=(0, 0), *arguments):
+    def verdict(a, b, steps=(0, 0), *arguments, **limits):
         traces = []
         for calls, count in ((a, steps[0]), (b, steps[1])):
             trace = Trace().thread().calls("one", calls)
             for _ in range(count):
                 trace.step(100)
             traces.append(trace)
-        compare(folder, *traces, *arguments)
+        compare(folder, *traces, *arguments, **limits)
         return next(row["verdict"] for row in diff(folder, traces[:1], traces[1:], *arguments)
                     if row["kind"] == "scope")
 
@@ -634,7 +666,19 @@ def verdicts(folder):
     assert verdict(base, calls(300, 10000)) == "more calls"
     assert verdict(calls(300, 10000), base) == "fewer calls"
     assert verdict(base, calls(400, 10000), (10, 20)) == "same"
-    assert verdict(base, calls(200, 10000), (10, 5)) == "more calls"
+    assert verdict(base, calls(400, 10000), (10, 5)) == "more calls"
+    assert verdict(base, base[:100], (10, 10)) == "fewer calls"
+    # Twice as many a step, but as many a run, which was half as long: it may be called once a run.
+    assert verdict(base, calls(200, 10000), (10, 5)) == "unknown"
+    assert verdict(base, calls(200, 10000), (5, 10)) == "unknown"
+    # Proved, but the band reaches beyond the limit: 0.5 % more, 0.3 to 0.7.
+    assert verdict(calls(2000, 10000, 300), calls(2000, 10060, 300), (0, 0), "--limit", "0.65%",
+                   limit=0.0065) == "noise"
+    # The typical call is as it was; two of 40 strayed, which chance may do: the mean's band is wide.
+    strays = [100000 if i % 20 == 10 else 10000 + i % 7 for i in range(40)]
+    assert verdict([10000 + i % 7 for i in range(40)], strays) == "noise"
+    # With too few for a band of the mean nothing excludes that it changed.
+    assert verdict([10000 + i % 7 for i in range(20)], strays[:20]) == "unknown"
 
 
 def main():

@@ -16,7 +16,7 @@
  *     call PARENT BEGIN END NAME
  *     activity BEGIN END NAME
  *     launch PARENT BEGIN END NAME            an activity, and the call of 0 ns that launched it
- *     step BEGIN END
+ *     step BEGIN END [NUMBER]                 numbers are from 1 on
  *     ran NS                                  the run's next step, recorded or not
  *     recorded COUNT                          of steps, where more were recorded than the trace
  * lists block CORRELATION BLOCK SM BEGIN TIMERS recorded with timers inside a kernel, 2 cycles per
@@ -107,7 +107,9 @@ static bool add_event(maker *m, const char *line)
     } else if (add_block(m, line)) {
         return true;
     } else if (sscanf(line, "step %llu %llu", &begin, &end) == 2) {
-        ADD(&m->trace->steps, (tkt_step){m->trace->steps.count, BEGIN_NS + begin, BEGIN_NS + end});
+        unsigned long long number = m->trace->steps.count + 1;
+        sscanf(line, "step %*u %*u %llu", &number);
+        ADD(&m->trace->steps, (tkt_step){number, BEGIN_NS + begin, BEGIN_NS + end});
     } else {
         return false;
     }

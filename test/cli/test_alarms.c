@@ -24,6 +24,12 @@ void cli_obstacles_of(const cli_comparison *comparison, bool allow_different, cl
     out->count = 0;
 }
 
+bool cli_steps_spoil_means(const cli_comparison *comparison, const cli_row *row)
+{
+    (void)comparison, (void)row;
+    return false;
+}
+
 void cli_obstacles_add(cli_obstacles *obstacles, int fact, const char *format, ...)
 {
     (void)fact, (void)format;

@@ -146,6 +146,74 @@ declines 'no row has enough calls to tell' --against few_a.pftrace --scope one f
 { echo 'thread main' && calls two 30 50000 400; } | trace few_c.pftrace
 fails '^unknown: run wall time, mean call .*\(\+232\.' --against few_a.pftrace --allow-different few_c.pftrace
 
+# One program, of which the sides recorded other steps. Step 0 takes 3 ms and others 100 us, so 40
+# steps have a mean of 172.5 us and the first 20 of them 245 us. The scope `setup` is called once.
+cold() { # FOLDER FIRST COUNT
+    mkdir -p "$1"
+    for i in 1 2 3 4 5; do
+        awk -v first="$2" -v count="$3" -v jitter="$i" 'BEGIN {
+            print "thread main\nspan -1 0 0 50000 setup"
+            for (i = first; i < first + count; i++) {
+                ns = (i == 0 ? 3000000 : 100000) + jitter * 7 % 5
+                printf "step %d %d %d\nspan -1 0 %d %d solve\n", begin += 5000000, begin + ns, i, begin, begin + ns
+            }
+        }' | trace "$1/$i.pftrace"
+    done
+}
+cold cold40 0 40
+cold cold20 0 20
+cold warm40 3 40
+cold late20 100 20
+for pair in 'cold40 cold20 0.to.39.and.B.0.to.19 0.to.19' 'cold20 cold40 0.to.19.and.B.0.to.39 0.to.19'; do
+    read -r a b recorded compared <<<"$pair"
+    passes --against $a $b
+    out_has "^careful: A recorded steps $recorded; compared are steps $compared, and of scopes the typical calls$"
+    out_has '^same: step, median call 100\.00[0-9]us in A and 100\.00[0-9]us in B, '
+    out_has '^    mean call 245\.00[0-9]us in A and 245\.00[0-9]us in B, '
+done
+# The cold step is in one side only, or no step in both.
+for pair in 'cold40 warm40 0.to.39.and.B.3.to.42;.compared.are.steps.3.to.39,' 'warm40 cold40 3.to.42.and.B.0.to.39;.compared.are.steps.3.to.39,'; do
+    read -r a b recorded <<<"$pair"
+    passes --against $a $b
+    out_has "^careful: A recorded steps $recorded and of scopes the typical calls$"
+    out_has '^    mean call 100\.00[0-9]us in A and 100\.00[0-9]us in B, '
+done
+run check --against late20 cold20
+status_is 3
+out_has '^careful: A recorded steps 100 to 119 and B 0 to 19; mean steps and calls cannot be compared, only typical ones$'
+out_has '^unknown: step, median call 100\.00[0-9]us in A and 100\.00[0-9]us in B, '
+out_has '^UNDECIDED: 1 of 1 rows worse .*, and A and B recorded other steps: record the same ones$'
+run check --json --against cold40 cold20
+status_is 0
+out_has '^ "cautions": \[$'
+out_has '\{"name": "steps", "a": 40, "b": 20, "text": "A recorded steps 0 to 39 and B 0 to 19; compared are steps 0 to 19, '
+run diff cold40 cold20
+out_has '^No difference beyond the noise in the time of a step \(0\.00%\)\.$'
+out_has '^Careful: A recorded steps 0 to 39 and B 0 to 19; compared are steps 0 to 19, and of scopes the typical calls\.$'
+out_has '^setup .* unknown$'
+out_has '^solve .* unknown$'
+# As many, to a few in a hundred: no reason for a word about means.
+cold cold39 0 39
+run check --json --against cold40 cold39
+out_has 'B 0 to 38; compared are steps 0 to 38"\}\],$'
+# What became slower is found in other steps, too.
+mkdir slow20
+for i in 1 2 3 4 5; do
+    awk -v jitter="$i" 'BEGIN {
+        print "thread main"
+        for (i = 0; i < 20; i++)
+            printf "step %d %d\n", i * 5000000, i * 5000000 + (i == 0 ? 3000000 : 110000) + jitter
+    }' | trace slow20/$i.pftrace
+done
+run check --allow-different --against cold40 slow20
+status_is 1
+out_has '^slower: step, median call 100\.00[0-9]us in A and 110\.00[0-9]us in B, '
+# One run of five that has only a step is no reason to compare only that.
+cp -r cold40 short40 && awk 'BEGIN { print "thread main\nstep 0 3000000\nspan -1 0 0 5 setup\nspan -1 0 6 7 solve" }' | trace short40/3.pftrace
+run check --json --against cold40 short40
+out_has '"median_a_ns": 10000[0-9]'
+out_lacks 'compared are'
+
 # A scope that is called more often fails, even if each call takes less.
 for i in 1 2 3 4 5; do
     mkdir -p once often

@@ -132,6 +132,29 @@ slow_steps 200000 20000000 | trace strays.pftrace
 run diff quick.pftrace strays.pftrace
 first_is 'B is 99.70% slower a step (+100.000us): forces.'
 
+# Two of 40 steps stray, as chance may have it: the median does not change, and the mean of 100.2875 us
+# grows by 45 us, with a band from below 0 to 110 %. Nothing is "same" beside that.
+slow_steps 100000 900000 | trace two.pftrace
+run diff quick.pftrace two.pftrace
+first_is 'No difference beyond the noise in the time of a step (0.00%, +44.87% on average).'
+out_has '^step +step .* 0\.00% .* noise$'
+out_has '^forces +scope .* 0\.00% .* noise$'
+out_has '^Noise or unknown beside a narrow band: a change of the mean call is not excluded'
+run diff --json quick.pftrace two.pftrace
+json_is '[rows["forces"]["verdict"], rows["forces"]["mean_low_ns"] < 0, round(rows["forces"]["mean_change_ns"]), rows["forces"]["mean_high_ns"] > 90000]' \
+    "['noise', True, 45000, True]"
+# The typical call of a row that only one side has is its median, too: 50 us of nine calls and one of 1 ms.
+{
+    slow_steps 100000 0
+    for i in 0 1 2 3 4 5 6 7 8 9; do
+        echo "span -1 0 $((3000000000 + i * 10000000)) $((3000050000 + i * 10000000 + (i == 4 ? 950000 : 0))) added"
+    done
+} | trace added.pftrace
+run diff --json quick.pftrace added.pftrace
+json_is '[rows["added"][key] for key in ("verdict", "call_a_ns", "call_b_ns", "mean_b_ns")]' "['new', None, 50000, 145000]"
+run diff --json added.pftrace quick.pftrace
+json_is '[rows["added"][key] for key in ("verdict", "call_a_ns", "call_b_ns", "mean_a_ns")]' "['gone', 50000, None, 145000]"
+
 # Most steps became faster, and one in four so slow that the mean is slower.
 slow_steps 100000 0 4 3 | trace even.pftrace
 slow_steps 82000 200000 4 3 | trace mixed.pftrace

@@ -13,10 +13,14 @@ function verdictClass({verdict}) {
     return /faster|fewer calls/.test(verdict) ? 'faster' : null;
 }
 
-/* Returns the confidence interval of a row's change, in percent of A's call. */
-function bandText({call_a_ns: base, change_low_ns: low, change_high_ns: high}) {
+/* Returns a confidence interval in percent of A's call. */
+function bandOf(base, low, high) {
     const text = (ns) => valueText('growth', 100 * ns / base);
     return base > 0 && low !== null ? `${text(low)} .. ${text(high)}` : '';
+}
+
+function bandText(row) {
+    return bandOf(row.call_a_ns, row.change_low_ns, row.change_high_ns);
 }
 
 /* Returns the table as the terminal shows it. */
@@ -118,7 +122,10 @@ function callFields(row) {
         [sideChip('b'), valueText('time', row.call_b_ns), exactText('time', row.call_b_ns)],
         measured('Change', 'shift', row.change_ns),
         measured('Change %', 'growth', row.change_percent),
-        ['95 % band', bandText(row)], ['p', valueText('chance', row.p)], ['Calls are', row.verdict],
+        ['95 % band', bandText(row)], ['p', valueText('chance', row.p)],
+        measured('Mean change %', 'growth', row.mean_change_percent),
+        ['Its band', bandOf(row.mean_a_ns, row.mean_low_ns, row.mean_high_ns)],
+        ['Calls are', row.verdict],
     ], 'fields');
 }
 
