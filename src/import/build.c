@@ -375,7 +375,9 @@ takt_status imp_build_finish(imp_build *build, const char *name, const char *bac
     name_tracks(build);
     set_facts(build, name, backend);
     if (status == TAKT_OK)
-        status = build->is_short ? TAKT_NO_MEMORY : imp_nest(build);
+        status = build->is_short ? TAKT_NO_MEMORY : imp_add_waits(build);
+    if (status == TAKT_OK)
+        status = imp_nest(build);
     if (status == TAKT_OK)
         status = imp_finish_memory(build);
     if (status == TAKT_OK)

@@ -252,4 +252,8 @@ takt_status imp_finish_memory(imp_build *build);
  * a track of its own and is counted as a loss. */
 takt_status imp_nest(imp_build *build);
 
+/* Adds waits of the main thread for the engine of torch.autograd, before imp_nest(). TAKT_NO_MEMORY
+ * (build_waits.c). */
+takt_status imp_add_waits(imp_build *build);
+
 #endif

@@ -81,6 +81,7 @@ class File:
                 threads[event["tid"]].append(event)
         for events in threads.values():
             self.add_thread(events)
+        self.add_waits([event for events in threads.values() for event in events])
         self.works = [event for event in self.events
                       if event.get("cat") in ("kernel", "gpu_memcpy", "gpu_memset")]
         for work in self.works:
@@ -106,6 +107,31 @@ class File:
             open_scopes.append((name, begin + duration))
             if event["cat"].startswith("cuda") and "correlation" in event["args"]:
                 self.around_call[event["args"]["correlation"]] = [of for of, _ in open_scopes[::-1]]
+
+    def add_waits(self, events):
+        """The main thread waits in its innermost scope, if that is no operator, while the engine of
+        autograd works on another thread."""
+        main, engine = [], []
+        for event in events:
+            begin, end = ns(event["ts"]), ns(event["ts"]) + ns(event["dur"])
+            if event["tid"] == event["pid"]:
+                main.append((begin, end, event["cat"], event["name"].split("#")[0]))
+            elif event["name"].startswith("autograd::engine::"):
+                engine.append((begin, end))
+        wait, last = self.scopes["wait for autograd"], None
+        edges = sorted({edge for begin, end, *_ in main + engine for edge in (begin, end)})
+        for begin, end in zip(edges, edges[1:]):
+            around = [span for span in main if span[0] <= begin and end <= span[1]]
+            if not around or not any(b <= begin and end <= e for b, e in engine):
+                continue
+            _, _, category, name = min(around, key=lambda span: span[1] - span[0])
+            if category != "user_annotation":
+                continue
+            wait["calls"] += last != (begin, name)
+            last = end, name
+            for sums, duration in (wait, end - begin), (self.scopes[name], begin - end):
+                sums["self_cpu_ns"] += duration
+            wait["cpu_total_ns"] += end - begin
 
     def of_category(self, category):
         return [event for event in self.events if event.get("cat") == category]

@@ -3,6 +3,7 @@
 
 #include "base/file.h"
 #include "report/show.h"
+#include "summary/threads.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -299,6 +300,99 @@ TEST(ten_thousand_mutations)
             fail_msg("mutant %d lost events silently: %.*s", i, (int)length, mutant);
         takt_trace_release(trace);
     }
+}
+
+/* ---- Waits that the file does not name ---- */
+
+/* Slices of a process 1, whose main thread has the id 1; times in us. */
+static takt_trace *read_slices(const char *slices)
+{
+    char text[4096];
+    int size =
+        snprintf(text, sizeof text, "{\"schemaVersion\": 1, \"traceEvents\": [\n%s]}\n", slices);
+    assert_in_range(size, 1, sizeof text - 1);
+    return read_text(text, (size_t)size, 512);
+}
+
+#define SLICE(category, name, thread, begin, duration)                                             \
+    "{\"ph\": \"X\", \"cat\": \"" category "\", \"name\": \"" name                                 \
+    "\", \"pid\": 1, \"tid\": " thread ", \"ts\": " begin ", \"dur\": " duration "}"
+#define ENGINE(thread, begin, duration)                                                            \
+    SLICE("cpu_op", "autograd::engine::evaluate_function: MmBackward0", thread, begin, duration)
+
+/* Finds the next wait of a thread after *at, and its parent's name. False: there is none. */
+static bool next_wait(const takt_trace *trace, uint32_t thread, uint32_t *at, uint64_t *begin_us,
+                      uint64_t *end_us, const char **parent)
+{
+    for (size_t t = 0; t < trace->tracks.count; t++) {
+        const tkt_track *track = &trace->tracks.items[t];
+        for (; track->thread_id == thread && *at < track->spans.count; ++*at) {
+            const tkt_span *span = &track->spans.items[*at];
+            if (strcmp(tkt_trace_text(trace, tkt_span_name(trace, span)), "wait for autograd") != 0)
+                continue;
+            assert_true(tkt_site_waits(trace, tkt_span_site(span)));
+            *begin_us = (span->begin_ns - trace->facts.begin_ns) / 1000;
+            *end_us = (span->end_ns - trace->facts.begin_ns) / 1000;
+            *parent =
+                tkt_trace_text(trace, tkt_span_name(trace, &track->spans.items[span->parent]));
+            ++*at;
+            return true;
+        }
+    }
+    return false;
+}
+
+static void wait_is(const takt_trace *trace, uint32_t *at, uint64_t begin_us, uint64_t end_us,
+                    const char *parent)
+{
+    uint64_t begin, end;
+    const char *in;
+    if (!next_wait(trace, 1, at, &begin, &end, &in))
+        fail_msg("no wait from %llu on", (unsigned long long)begin_us);
+    assert_int_equal(begin, begin_us);
+    assert_int_equal(end, end_us);
+    assert_string_equal(in, parent);
+}
+
+TEST(main_waits_in_backward_while_the_engine_works_on_other_threads)
+{
+    uint32_t at = 0, other = 0;
+    uint64_t begin, end;
+    const char *parent;
+    /* Main is in `step` from 0 to 1000 us and in `backward` from 300 to 900, in which it runs an
+     * operator from 500 to 600. Two threads of the engine work from 310 to 450, overlapping, from
+     * 550 to 700, and from 890 to 950. */
+    takt_trace *trace = read_slices(
+        SLICE("user_annotation", "step", "1", "0", "1000") ",\n" SLICE("python_function", "backward", "1", "300", "600") ",\n" SLICE(
+            "cpu_op", "aten::add",
+            "1", "500",
+            "100") ",\n" ENGINE("2", "310",
+                                "100") ",\n" SLICE("cpu_op", "aten::mm", "2", "320",
+                                                   "80") ",\n" ENGINE("3", "400",
+                                                                      "50") ",\n" ENGINE("2", "550",
+                                                                                         "150") ","
+                                                                                                "\n" ENGINE("3",
+                                                                                                            "890",
+                                                                                                            "60"));
+    wait_is(trace, &at, 310, 450, "backward");
+    wait_is(trace, &at, 600, 700, "backward");
+    wait_is(trace, &at, 890, 900, "backward");
+    wait_is(trace, &at, 900, 950, "step");
+    assert_false(next_wait(trace, 1, &at, &begin, &end, &parent));
+    assert_false(next_wait(trace, 2, &other, &begin, &end, &parent));
+    takt_trace_release(trace);
+}
+
+TEST(the_engine_on_the_thread_that_calls_it_makes_nobody_wait)
+{
+    uint32_t at = 0;
+    uint64_t begin, end;
+    const char *parent;
+    takt_trace *trace =
+        read_slices(SLICE("user_annotation", "backward", "1", "0", "1000") ",\n" ENGINE(
+            "1", "100", "500") ",\n" SLICE("cpu_op", "aten::mm", "2", "100", "500"));
+    assert_false(next_wait(trace, 1, &at, &begin, &end, &parent));
+    takt_trace_release(trace);
 }
 
 TEST_MAIN(NULL, NULL)
