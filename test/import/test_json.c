@@ -388,9 +388,10 @@ TEST(the_engine_on_the_thread_that_calls_it_makes_nobody_wait)
     uint32_t at = 0;
     uint64_t begin, end;
     const char *parent;
-    takt_trace *trace =
-        read_slices(SLICE("user_annotation", "backward", "1", "0", "1000") ",\n" ENGINE(
-            "1", "100", "500") ",\n" SLICE("cpu_op", "aten::mm", "2", "100", "500"));
+    const char *slices = SLICE("user_annotation", "backward", "1", "0", "1000") ",\n"
+        SLICE("user_annotation", "autograd::engine::evaluate_function: MmBackward0", "1", "100",
+              "500") ",\n" SLICE("cpu_op", "aten::mm", "2", "100", "500");
+    takt_trace *trace = read_slices(slices);
     assert_false(next_wait(trace, 1, &at, &begin, &end, &parent));
     takt_trace_release(trace);
 }
