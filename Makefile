@@ -240,7 +240,7 @@ $(B)/obj/src/cli/tables/sqlite.o: $(wildcard src/cli/tables/*.sql)
 # size at any cost where no loop runs over what was recorded. Adding up samples and tasks
 # (fold_named) is as fast either way. CFLAGS from the user remain unchanged.
 hot := $(filter-out $(patsubst %,src/record/%.c,addresses control fold_named log_read mapping \
-        pool), \
+        pool signature), \
     $(wildcard src/record/*.c)) $(patsubst %,src/%.c, \
     $(addprefix base/,clock containers histogram text unwind writer) \
     $(addprefix cuda/,callback decode decode_names decode_other store) \

@@ -113,7 +113,8 @@ static void add_activity(tkt_decoder *d, tkt_stored_name *name, tkt_shape *shape
     tkt_device *device = &d->store->devices.items[activity->device];
     if (!device->first_correlation)
         device->first_correlation = activity->correlation;
-    tkt_durations_add(&d->store->durations, activity->end - activity->begin);
+    if (d->store->durations)
+        tkt_durations_add(d->store->durations, activity->end - activity->begin);
     tkt_store_add(d->store, activity);
 }
 

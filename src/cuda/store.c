@@ -10,7 +10,10 @@
 #include <stdio.h>
 #include <string.h>
 
-static tkt_store the_store = {.lock = TKT_MUTEX_INIT, .max_bytes = TKT_STORE_DEFAULT_BYTES};
+static tkt_durations the_durations; /* in no file, unlike the store, whose first values are there */
+static tkt_store the_store = {.lock = TKT_MUTEX_INIT,
+                              .max_bytes = TKT_STORE_DEFAULT_BYTES,
+                              .durations = &the_durations};
 
 /* For the child: the thread that held the lock does not exist there. */
 static void free_lock(void)
@@ -408,8 +411,10 @@ __attribute__((cold)) void tkt_store_keep(const tkt_store_keeper *keeper)
 
 double tkt_store_step_ns(tkt_store *store)
 {
+    tkt_durations durations = {.count = 0};
     tkt_mutex_lock(&store->lock);
-    const tkt_durations durations = store->durations;
+    if (store->durations)
+        durations = *store->durations;
     tkt_mutex_unlock(&store->lock);
     return tkt_durations_step_ns(&durations);
 }

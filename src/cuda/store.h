@@ -296,7 +296,7 @@ typedef struct tkt_store {
     uint64_t         summed_until; /* time of the latest event in the totals */
     tkt_map allocated;             /* address of device memory -> device << 48 | bytes */
     tkt_cuda_clock   clock;
-    tkt_durations    durations; /* of activities of any device */
+    tkt_durations   *durations; /* of activities of any device; NULL: nobody asks for their step */
     tkt_cuda_losses  losses;
     bool             is_forced_flush; /* the buffer being decoded came from a forced flush: it may
                                        * have unfinished records */

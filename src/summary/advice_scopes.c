@@ -75,13 +75,17 @@ bool tkt_advise_open(tkt_advising *a, tkt_advice *out)
 /* Adds to by_site[s] how many steps ended shortly before a scope of site s did. */
 static void count_around_steps(const takt_trace *trace, const tkt_track *track, uint32_t *by_site)
 {
-    const tkt_step *steps = trace->steps.items;
     size_t step = 0;
+    uint64_t step_end_ns = 0;
     for (size_t i = 0; i < track->spans.count && i < LOOKED_AT; i++) {
         const tkt_span *span = &track->spans.items[i];
-        step = step_from(trace, step, span->begin_ns);
-        if (step < trace->steps.count && steps[step].end_ns < span->end_ns &&
-            span->end_ns - steps[step].end_ns < SOON_NS)
+        if (step_end_ns <= span->begin_ns) {
+            step = step_from(trace, step, span->begin_ns);
+            if (step == trace->steps.count)
+                return;
+            step_end_ns = trace->steps.items[step].end_ns;
+        }
+        if (span->end_ns > step_end_ns && span->end_ns - step_end_ns < SOON_NS)
             by_site[tkt_span_site(span)]++;
     }
 }

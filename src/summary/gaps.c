@@ -159,7 +159,7 @@ static uint64_t in_steps(const takt_trace *trace, row *r, uint64_t from, uint64_
     return sum_ns;
 }
 
-static void add_busy(sweep *s, row *r, uint64_t from_ns, uint64_t to_ns)
+__attribute__((always_inline)) static inline void add_busy(sweep *s, row *r, uint64_t from_ns, uint64_t to_ns)
 {
     r->idle.busy_ns += clip(s, to_ns) - clip(s, from_ns);
     if (r->idle.is_device)
@@ -180,7 +180,7 @@ static void begin_busy(sweep *s, row *r, uint64_t from_ns, uint64_t begin_ns)
 }
 
 /* The time before a row's first activity. */
-static void begin_row(sweep *s, row *r, uint32_t number)
+__attribute__((cold, noinline)) static void begin_row(sweep *s, row *r, uint32_t number)
 {
     const tkt_activity *activity = activity_of(s, number);
     uint64_t from_ns = clip(s, tkt_launched_ns(s->trace, activity));

@@ -213,14 +213,15 @@ static bool add_activities(takt_trace *trace, uint32_t **nodes)
 {
     uint32_t latest[LATEST] = {0};
     tkt_node_activities list = {.trace = trace};
+    tkt_node_activity key = {.node = 0}; /* made once: its sums are large, and stay 0 */
     bool is_added = true;
     size_t count = tkt_device_activity_count(trace);
     for (size_t i = 0; i < count && is_added; i++) {
         const tkt_activity *activity = &trace->activities.items[i];
-        const tkt_node_activity key = {.node = node_of(trace, nodes, activity),
-                                       .name = activity->name,
-                                       .device = activity->device,
-                                       .filter = activity->filter};
+        key.node = node_of(trace, nodes, activity);
+        key.name = activity->name;
+        key.device = activity->device;
+        key.filter = activity->filter;
         uint32_t *place = latest_of(latest, &key);
         size_t index = key.node == TKT_NO_NODE ? SIZE_MAX : *place;
         if (index != SIZE_MAX && (index >= trace->node_activities.count ||
