@@ -10,6 +10,7 @@
 #include "support/lost.h"
 #include "trace/devices.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -718,6 +719,22 @@ static void graphs_without_end_do_not_fill_the_store(void **state)
     assert_int_equal(shape_at(2999)->graph, 0);
 }
 
+/* Durations of 32 to 6400 ns in steps of 32. The store of the process collects them. */
+static void durations_tell_the_step_of_the_devices_clock(void **state)
+{
+    (void)state;
+    tkt_durations durations = {.count = 0};
+    assert_true(isnan(tkt_store_step_ns(&store)));
+    store.durations = &durations;
+    for (uint32_t i = 1; i <= 200; i++) {
+        record_kernel(&buffer, "k", T0, T0 + 32 * i, i);
+        if (i % 50 == 0)
+            decode();
+    }
+    assert_true(tkt_store_step_ns(&store) == 32);
+    assert_non_null(tkt_store_get()->durations);
+}
+
 static void without_room_it_is_counted(void **state)
 {
     (void)state;
@@ -812,6 +829,7 @@ int main(void)
         ON_13(losses_are_counted_by_cause),
         ON_13(a_record_that_cannot_be_stepped_over_ends_the_buffer),
         ON_13(a_cut_buffer_is_read_up_to_the_cut),
+        ON_13(durations_tell_the_step_of_the_devices_clock),
         ON_13(graphs_without_end_do_not_fill_the_store),
         ON_13(without_room_it_is_counted),
         ON_13(without_memory_it_is_counted),
