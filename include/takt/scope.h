@@ -80,8 +80,8 @@ TAKT_API void takt_end(void);
  * disappears. */
 
 /* Marks one round of a loop other than the profiler's step loop, such as "render" beside physics.
- * The time between two marks becomes a span on a track of that name. Use each name in one place
- * only. */
+ * The time between two marks becomes a span on a track of that name if the second one is recorded;
+ * the first may lie in the schedule's wait. Use each name in one place only. */
 #define TAKT_FRAME(name) TAKT_DO_FRAME(name)
 
 /* Levels say how fine a scope is. A run records levels up to the configured one; the default is

@@ -24,7 +24,7 @@ static void check_before_fork(void)
 {
     is_quiet = !__atomic_load_n(&tkt_record_control.modes, __ATOMIC_RELAXED) &&
                !__atomic_load_n(&takt_switch_hot_v1.mask, __ATOMIC_RELAXED) &&
-               !__atomic_load_n(&tkt_record_control.running, __ATOMIC_RELAXED) &&
+               !tkt_record_is_running() &&
                !(takt_thread_hot_v1.busy & TKT_BUSY_INSIDE) && tkt_thread_is_only();
 }
 
@@ -194,8 +194,7 @@ static void unload(void)
 {
     tkt_thread_exits_forget();
     __atomic_store_n(&takt_switch_hot_v1.mask, 0, __ATOMIC_RELAXED);
-    if (__atomic_load_n(&tkt_record_control.modes, __ATOMIC_RELAXED) ||
-        __atomic_load_n(&tkt_record_control.running, __ATOMIC_RELAXED))
+    if (__atomic_load_n(&tkt_record_control.modes, __ATOMIC_RELAXED) || tkt_record_is_running())
         return; /* a profiler was never stopped, and its threads use all this */
     tkt_log_free_all();
     tkt_pool_free_all();

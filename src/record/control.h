@@ -71,6 +71,11 @@ void tkt_record_watch_unload(void);
  * recorded, record nothing. */
 void tkt_record_run(bool is_running);
 
+static inline bool tkt_record_is_running(void)
+{
+    return __atomic_load_n(&tkt_record_control.running, __ATOMIC_RELAXED) != 0;
+}
+
 /* From now on no events before `ticks` are dropped: a window ended then, and would miss the count of
  * the loss. Once it is closed, this goes back to the latest such moment of the others. One thread at
  * a time. */

@@ -202,11 +202,13 @@ void takt_span_end(takt_span span)
     tkt_log_leave(log);
 }
 
+/* A recording may begin within a frame, so the time is noted while a profiler waits, too. */
 void takt_frame_next_v1(takt_frame_begin *begin, const char *name)
 {
-    uint64_t now = takt_is_on(TAKT_NORMAL_BIT) ? takt_now_ns() : 0;
+    bool may_be_recorded = takt_is_on(TAKT_NORMAL_BIT) || tkt_record_is_running();
+    uint64_t now = may_be_recorded ? takt_now_ns() : 0;
     uint64_t was = __atomic_exchange_n(&begin->ns, now, __ATOMIC_RELAXED);
-    if (was != 0 && now != 0)
+    if (was != 0 && now != 0 && takt_is_on(TAKT_NORMAL_BIT))
         takt_span_at(takt_track_named(name), name, was, now);
 }
 

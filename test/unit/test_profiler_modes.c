@@ -1,6 +1,7 @@
 /* What a profiler records: modes, categories, levels and filters; several at once; step times. */
 #include "test_profiler.h"
 
+#include "summary/tasks.h"
 #include "trace/model.h"
 
 #include "support/test.h"
@@ -224,6 +225,40 @@ TEST(frames_lie_between_their_marks)
             }
         }
     }
+}
+
+/* The frames of a recording of `active` steps, with a frame each, after a wait. */
+static uint64_t count_frames(takt_mode mode, uint32_t warmup, uint32_t active)
+{
+    tkt_task_list tasks = {0};
+    takt_profiler_options options = options_for(
+        &traces, (takt_schedule){.wait = 3, .warmup = warmup, .active = active, .repeat = 1});
+    options.mode = mode;
+    options.background = TAKT_OFF;
+    takt_profiler *profiler = started(&options);
+    for (int step = 0; step < 10; step++) {
+        pass_ns(STEP_NS);
+        render(10);
+        assert_int_equal(takt_profiler_step(profiler), TAKT_OK);
+    }
+    assert_int_equal(takt_profiler_stop(profiler), TAKT_OK);
+    takt_profiler_destroy(profiler);
+    assert_int_equal(tkt_tasks_of(traces.items[traces.count - 1], &tasks), TAKT_OK);
+    assert_int_equal(tasks.times.count, 1);
+    assert_int_equal(tasks.times.items[0].stats.total_ns,
+                     active * STEP_NS + (active - 1) * 10);
+    uint64_t count = tasks.times.items[0].stats.count;
+    tkt_tasks_fini(&tasks);
+    return count;
+}
+
+TEST(a_frame_that_begins_in_the_wait_is_recorded)
+{
+    static const takt_mode modes[] = {TAKT_MODE_TRACE, TAKT_MODE_SUMMARY, TAKT_MODE_BOTH};
+    for (size_t i = 0; i < 3; i++)
+        for (uint32_t active = 1; active <= 3; active++)
+            for (uint32_t warmup = 0; warmup <= 1; warmup++)
+                assert_int_equal(count_frames(modes[i], warmup, active), active);
 }
 
 /* ---- Modes ----------------------------------------------------------------------------------- */

@@ -78,7 +78,7 @@ typedef struct takt_frame {
 
 /* The current frame of a TAKT_FRAME. */
 typedef struct TAKT_HIDDEN_TYPE takt_frame_begin {
-    uint64_t ns; /* atomic; 0: not recorded */
+    uint64_t ns; /* atomic; when the last one was; 0: no profiler ran then */
 } takt_frame_begin;
 
 /* State that a block keeps of its scope. */

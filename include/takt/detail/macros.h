@@ -62,7 +62,6 @@ TAKT_INLINE takt_open takt_not_opened(void)
 
 #define TAKT_DO_IF(what, call)  ((void)(false && ((call), true))) /* nvcc -G calls in others */
 #define TAKT_WHEN(bits)         0
-#define TAKT_IS_RUNNING(frame)  0
 #define TAKT_OPENED(site, bits) (TAKT_DO_IF(0, takt_scope_begin_v1(site)), takt_not_opened())
 #define TAKT_OPENED_IN(site)    TAKT_OPENED(site, 0)
 #define TAKT_NAMED(name)        (TAKT_DO_IF(0, takt_scope_named_v1(name)), takt_not_opened())
@@ -89,7 +88,6 @@ struct takt_no_guard {
         if (what)                                                                                  \
             call;                                                                                  \
     } while (0)
-#define TAKT_IS_RUNNING(frame) (__atomic_load_n(&(frame).ns, __ATOMIC_RELAXED) != 0)
 #if defined(__NVCC__) || defined(__EDG__) /* a site stores its names there: see site.h */
 #define TAKT_ANY                ~UINT64_C(0)
 #define TAKT_OPENED(site, bits)                                                                    \
@@ -170,8 +168,7 @@ struct takt_no_guard {
         TAKT_QUIET_BEGIN                                                                           \
         TAKT_CONSTINIT static takt_frame_begin TAKT_FRAME_HERE = {0};                              \
         TAKT_QUIET_END                                                                             \
-        TAKT_DO_IF(TAKT_WHEN(TAKT_NORMAL_BIT) || TAKT_IS_RUNNING(TAKT_FRAME_HERE),                 \
-                   takt_frame_next_v1(&TAKT_FRAME_HERE, name));                                    \
+        TAKT_DO_IF(true, takt_frame_next_v1(&TAKT_FRAME_HERE, name));                              \
     } while (0)
 
 TAKT_INLINES_END
