@@ -83,15 +83,25 @@ static bool add_free(tkt_lanes *lanes, uint32_t lane)
     return tkt_heap_add(&lanes->free, lane, lane);
 }
 
-uint32_t tkt_lanes_take(tkt_lanes *lanes, uint64_t begin_ns, uint64_t end_ns)
+uint32_t tkt_lanes_hold(tkt_lanes *lanes, uint64_t begin_ns)
 {
     while (lanes->busy.count && lanes->busy.items[0].key <= begin_ns)
         if (!add_free(lanes, tkt_heap_take(&lanes->busy).value))
             return UINT32_MAX;
     if (!lanes->free.count && !add_free(lanes, lanes->count++))
         return UINT32_MAX;
-    uint32_t lane = tkt_heap_take(&lanes->free).value;
-    return tkt_heap_add(&lanes->busy, end_ns, lane) ? lane : UINT32_MAX;
+    return tkt_heap_take(&lanes->free).value;
+}
+
+bool tkt_lanes_free(tkt_lanes *lanes, uint32_t lane, uint64_t end_ns)
+{
+    return tkt_heap_add(&lanes->busy, end_ns, lane);
+}
+
+uint32_t tkt_lanes_take(tkt_lanes *lanes, uint64_t begin_ns, uint64_t end_ns)
+{
+    uint32_t lane = tkt_lanes_hold(lanes, begin_ns);
+    return lane != UINT32_MAX && tkt_lanes_free(lanes, lane, end_ns) ? lane : UINT32_MAX;
 }
 
 void tkt_lanes_fini(tkt_lanes *lanes)

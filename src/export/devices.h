@@ -76,6 +76,11 @@ typedef struct tkt_lanes {
  * O(n log(lanes)) for n slices. */
 uint32_t tkt_lanes_take(tkt_lanes *lanes, uint64_t begin_ns, uint64_t end_ns);
 
+/* The same for a slice whose end is not known yet: it has the lane until it is freed, which is false
+ * without memory. */
+uint32_t tkt_lanes_hold(tkt_lanes *lanes, uint64_t begin_ns);
+bool tkt_lanes_free(tkt_lanes *lanes, uint32_t lane, uint64_t end_ns);
+
 void tkt_lanes_fini(tkt_lanes *lanes);
 
 /* ======== Phases inside kernels ======== */

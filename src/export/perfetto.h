@@ -177,6 +177,12 @@ void tkt_perfetto_rename(tkt_perfetto *file, uint32_t track);
 uint32_t tkt_perfetto_lane_for(tkt_perfetto *file, uint32_t track, uint64_t begin_ns,
                                uint64_t end_ns);
 
+/* The same for a span whose end is not known yet: it has the lane until it is freed. *lane is
+ * UINT32_MAX without memory. */
+uint32_t tkt_perfetto_hold_lane(tkt_perfetto *file, uint32_t track, uint64_t begin_ns,
+                                uint32_t *lane);
+void tkt_perfetto_free_lane(tkt_perfetto *file, uint32_t track, uint32_t lane, uint64_t end_ns);
+
 void tkt_perfetto_begin(tkt_perfetto *file, uint32_t row, uint32_t site, uint64_t time_ns);
 void tkt_perfetto_end(tkt_perfetto *file, uint32_t row, uint64_t time_ns);
 void tkt_perfetto_mark(tkt_perfetto *file, uint32_t row, uint32_t site, uint64_t time_ns);

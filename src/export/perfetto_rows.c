@@ -266,19 +266,36 @@ void tkt_perfetto_lanes_fini(tkt_perfetto_lanes *rows)
     TKT_ARRAY_FREE(&rows->rows);
 }
 
+uint32_t tkt_perfetto_hold_lane(tkt_perfetto *file, uint32_t track, uint64_t begin_ns,
+                                uint32_t *lane)
+{
+    uint32_t first = tkt_perfetto_track(file, track);
+    *lane = UINT32_MAX;
+    if (track >= file->tracks.count)
+        return 0;
+    *lane = tkt_lanes_hold(&file->tracks.items[track].lanes, begin_ns);
+    if (*lane == UINT32_MAX) {
+        tkt_perfetto_no_memory(file);
+        return first;
+    }
+    if (*lane < file->tracks.items[track].rows.count)
+        return file->tracks.items[track].rows.items[*lane];
+    uint32_t row = open_track(file, track, *lane);
+    tkt_perfetto_add_lane(file, &file->tracks.items[track], row);
+    return row;
+}
+
+void tkt_perfetto_free_lane(tkt_perfetto *file, uint32_t track, uint32_t lane, uint64_t end_ns)
+{
+    if (lane != UINT32_MAX && !tkt_lanes_free(&file->tracks.items[track].lanes, lane, end_ns))
+        tkt_perfetto_no_memory(file);
+}
+
 uint32_t tkt_perfetto_lane_for(tkt_perfetto *file, uint32_t track, uint64_t begin_ns,
                                uint64_t end_ns)
 {
-    uint32_t first = tkt_perfetto_track(file, track);
-    if (track >= file->tracks.count)
-        return 0;
-    uint32_t lane;
-    if (tkt_perfetto_take_lane(file, &file->tracks.items[track], begin_ns, end_ns, &lane))
-        return file->tracks.items[track].rows.items[lane];
-    if (lane == UINT32_MAX)
-        return first;
-    uint32_t row = open_track(file, track, lane);
-    tkt_perfetto_add_lane(file, &file->tracks.items[track], row);
+    uint32_t lane, row = tkt_perfetto_hold_lane(file, track, begin_ns, &lane);
+    tkt_perfetto_free_lane(file, track, lane, end_ns);
     return row;
 }
 

@@ -76,12 +76,24 @@ typedef struct tkt_late_note {
     tkt_work work;
 } tkt_late_note;
 
+/* A span of an async track that the file has begun but not ended. */
+typedef struct tkt_open_task {
+    uint64_t begin_ns;
+    uint32_t site;   /* index in the file's trace */
+    uint32_t row;
+    uint32_t lane;
+    uint32_t misses; /* slices in a row that lacked the span; TKT_TASK_ENDED: it has ended */
+} tkt_open_task;
+
+#define TKT_TASK_ENDED UINT32_MAX
+
 /* A row of the file for a thread or an async track. */
 typedef struct tkt_stream_row {
     uint32_t track;   /* index in the file's trace */
     uint64_t last_ns; /* all further slices begin and end at or after this */
     TKT_ARRAY_OF(tkt_open_slice) open; /* outermost first */
     TKT_ARRAY_OF(tkt_late_note) late;
+    TKT_ARRAY_OF(tkt_open_task) tasks; /* sorted by begin */
 } tkt_stream_row;
 
 #define TKT_STREAM_CALLS 8192u /* calls whose rows are remembered; a power of two */

@@ -8,6 +8,7 @@
 
 #include "trace/devices.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 /* ---- From a slice's names to the file's ------------------------------------------------------ */
@@ -309,21 +310,98 @@ static void write_thread(walk *w)
         TKT_ARRAY_FREE(&w->state->open);
 }
 
-/* Writes spans of an async track as a whole, in the slice in which they end. */
+/* ---- A slice of an async track --------------------------------------------------------------- */
+
+/* A span that is still open is begun in the file, on a lane that it keeps, and ended by a later
+ * slice. The record of its end has no number of the span, but begin and site tell which it is:
+ * equal ones are the same to a reader. If the record was dropped, no slice has the span any more.
+ * It may also be under way when a slice is sealed, so some slices are waited for. */
+
+#define MOST_MISSES 100u
+
+/* Returns the number of the span of this begin and site among the first `known` open ones that no
+ * span of the slice has taken yet; `known` if there is none. Spans are asked for by begin; *from
+ * starts at 0. */
+static size_t find_open(const tkt_stream_row *state, size_t known, size_t *from, uint64_t begin_ns,
+                        uint32_t site)
+{
+    const tkt_open_task *tasks = state->tasks.items;
+    while (*from < known && tasks[*from].begin_ns < begin_ns)
+        ++*from;
+    for (size_t i = *from; i < known && tasks[i].begin_ns == begin_ns; i++)
+        if (tasks[i].site == site && tasks[i].misses > 0 && tasks[i].misses != TKT_TASK_ENDED)
+            return i;
+    return known;
+}
+
+static void end_task(walk *w, tkt_open_task *task, uint64_t end_ns, uint32_t flags)
+{
+    tkt_perfetto_flags(&w->to->perfetto, task->row, flags & TAKT_SPAN_UNFINISHED);
+    tkt_perfetto_end(&w->to->perfetto, task->row, end_ns);
+    tkt_perfetto_free_lane(&w->to->perfetto, w->state->track, task->lane, end_ns);
+    task->misses = TKT_TASK_ENDED;
+}
+
+/* Begins a span in the file; also ends it, if it is no longer open. */
+static void write_task(walk *w, const tkt_span *span, uint32_t site, bool is_open)
+{
+    tkt_open_task task = {.begin_ns = span->begin_ns, .site = site};
+    tkt_open_task *added = is_open ? TKT_ARRAY_ADD(&w->state->tasks) : &task;
+    if (!added) {
+        tkt_perfetto_no_memory(&w->to->perfetto);
+        return;
+    }
+    task.row =
+        tkt_perfetto_hold_lane(&w->to->perfetto, w->state->track, span->begin_ns, &task.lane);
+    tkt_perfetto_flags(&w->to->perfetto, task.row, tkt_span_flags(span) & TAKT_SPAN_BEGUN_BEFORE);
+    tkt_perfetto_begin(&w->to->perfetto, task.row, site, span->begin_ns);
+    *added = task;
+    if (!is_open)
+        end_task(w, added, span->end_ns, tkt_span_flags(span));
+}
+
+static int by_begin(const void *a, const void *b)
+{
+    const tkt_open_task *left = a, *right = b;
+    return (left->begin_ns > right->begin_ns) - (left->begin_ns < right->begin_ns);
+}
+
+/* Forgets the spans that have ended, and ends those whose records were dropped. */
+static void keep_open(walk *w)
+{
+    tkt_stream_row *state = w->state;
+    size_t kept = 0;
+    for (size_t i = 0; i < state->tasks.count; i++) {
+        tkt_open_task *task = &state->tasks.items[i];
+        if (task->misses != TKT_TASK_ENDED && task->misses > MOST_MISSES)
+            end_task(w, task, w->to->trace->facts.end_ns, TAKT_SPAN_UNFINISHED);
+        if (task->misses != TKT_TASK_ENDED)
+            state->tasks.items[kept++] = *task;
+    }
+    state->tasks.count = kept;
+    if (kept > 1)
+        qsort(state->tasks.items, kept, sizeof *state->tasks.items, by_begin);
+}
+
 static void write_async(walk *w, bool is_last)
 {
+    tkt_stream_row *state = w->state;
+    size_t known = state->tasks.count, from = 0;
+    for (size_t i = 0; i < known; i++)
+        state->tasks.items[i].misses++;
     for (size_t i = 0; i < w->track->spans.count; i++) {
         const tkt_span *span = &w->track->spans.items[i];
-        uint32_t flags = tkt_span_flags(span);
-        if (flags & TAKT_SPAN_UNFINISHED && !is_last)
-            continue;
-        uint32_t row =
-            tkt_perfetto_lane_for(&w->to->perfetto, w->state->track, span->begin_ns, span->end_ns);
+        bool is_open = !is_last && (tkt_span_flags(span) & TAKT_SPAN_UNFINISHED);
         uint32_t site = site_of(w->to, w->slice, tkt_span_site(span));
-        tkt_perfetto_flags(&w->to->perfetto, row, flags);
-        tkt_perfetto_begin(&w->to->perfetto, row, site, span->begin_ns);
-        tkt_perfetto_end(&w->to->perfetto, row, span->end_ns);
+        size_t open = find_open(state, known, &from, span->begin_ns, site);
+        if (open == known)
+            write_task(w, span, site, is_open);
+        else if (is_open)
+            state->tasks.items[open].misses = 0;
+        else
+            end_task(w, &state->tasks.items[open], span->end_ns, tkt_span_flags(span));
     }
+    keep_open(w);
 }
 
 static void write_track(tkt_stream_file *to, const takt_trace *slice, uint32_t number, bool is_last)
@@ -396,6 +474,7 @@ void tkt_stream_file_fini(tkt_stream_file *to)
     for (size_t i = 0; i < to->states.count; i++) {
         TKT_ARRAY_FREE(&to->states.items[i].open);
         TKT_ARRAY_FREE(&to->states.items[i].late);
+        TKT_ARRAY_FREE(&to->states.items[i].tasks);
     }
     TKT_ARRAY_FREE(&to->states);
     TKT_ARRAY_FREE(&to->slice_sites);

@@ -269,6 +269,57 @@ TEST(a_stream_of_both_has_the_sums_of_what_was_dropped)
     takt_trace_release(trace);
 }
 
+/* Waits until the file that is being written has three tasks, so many of them unfinished. */
+static void wait_for_open_tasks(takt_profiler *profiler, uint64_t count)
+{
+    bool are_there = false;
+    while (!are_there) {
+        takt_trace *trace = NULL;
+        step(profiler, 100);
+        tkt_thread_pause_ms(1);
+        are_there =
+            takt_trace_open(in_folder(folder, "test.0.partial.pftrace"), &trace, NULL) == TAKT_OK &&
+            count_spans(trace, "task") == 2 && count_spans(trace, "other") == 1 &&
+            trace->facts.unfinished == count;
+        takt_trace_release(trace);
+    }
+}
+
+/* What a killed program leaves has its open tasks; a task that ends later ends once. */
+TEST(a_stream_has_tasks_that_are_open)
+{
+    takt_profiler_options options = streamed(TAKT_MODE_TRACE, (takt_schedule){.active = 1000000});
+    options.max_memory_bytes = 64 << 10; /* so that the whole trace is that of the file */
+    takt_profiler *profiler = started(&options);
+    takt_track track = takt_track_named("jobs");
+    uint64_t begin_ns = read_test_clock();
+    takt_span first = takt_span_begin(track, "task"), second = takt_span_begin(track, "task");
+    takt_span third = takt_span_begin(track, "other");
+    wait_for_open_tasks(profiler, 3);
+    takt_span_end(first);
+    uint64_t first_ns = read_test_clock() - begin_ns;
+    wait_for_open_tasks(profiler, 2);
+    takt_span_end(third);
+    takt_span_end(takt_span_begin(track, "short"));
+    for (int i = 0; i < 20; i++) { /* more than the memory holds */
+        step(profiler, 10000);
+        tkt_thread_pause_ms(1);
+    }
+    assert_int_equal(stop(profiler), TAKT_OK);
+    takt_span_end(second);
+    const takt_trace *trace = traces.items[0];
+    takt_span_info span;
+    assert_int_equal(count_spans(trace, "task"), 2);
+    assert_int_equal(count_spans(trace, "other"), 1);
+    assert_int_equal(count_spans(trace, "short"), 1);
+    assert_int_equal(trace->facts.unfinished, 1);
+    size_t ended = 0;
+    for (size_t t = 0; t < takt_trace_count(trace, TAKT_TRACE_TRACKS); t++)
+        for (size_t i = 0; takt_trace_span(trace, t, i, &span) == TAKT_OK; i++)
+            ended += strcmp(span.name, "task") == 0 && span.end_ns - span.begin_ns == first_ns;
+    assert_int_equal(ended, 1);
+}
+
 /* Records in little memory, and waits for the stream, so that nothing is dropped. One allocation
  * fails. */
 static takt_status record_with_a_failure(uint64_t after, int steps, int scopes)
