@@ -148,6 +148,7 @@ typedef struct tkt_fold {
     tkt_arena histograms;
     uint64_t  other_count; /* of a trace: calls in "other" nodes, and those without a node */
     uint64_t  lost_count;  /* spans without a node, because there was no memory */
+    uint64_t  lost_later;  /* tasks without room in `ahead`, which the next fold lacks */
     uint64_t  unnamed_count; /* samples and tasks whose names became the next one */
     uint32_t  more_name;     /* of a trace: string "(more names)" */
     uint64_t  live_bytes;   /* of the bytes that the folds of logs share */
@@ -296,12 +297,17 @@ bool tkt_fold_add_task(tkt_fold *fold, const tkt_folded_task *from);
 
 /* Adds a task of a recording that began at from_ns and ended at until_ns, without what it has
  * outside of the recording. While the recording goes on, the second function takes its place; tasks
- * that end after now_ns then wait. The third one adds those that wait, when the recording ends. */
+ * that end after now_ns then wait. from_ns is UINT64_MAX before the recording begins. When it ends,
+ * the third one adds those that wait, and the fourth one adds further tasks. What ends later still
+ * waits then, for the fold of the next recording, to which the last one hands it on. */
 void tkt_fold_task_within(tkt_fold *fold, const tkt_timed_task *task, uint64_t from_ns,
                           uint64_t until_ns);
 void tkt_fold_task_so_far(tkt_fold *fold, const tkt_timed_task *task, uint64_t from_ns,
                           uint64_t now_ns);
 void tkt_fold_end_tasks(tkt_fold *fold, uint64_t from_ns, uint64_t until_ns);
+void tkt_fold_task_at_end(tkt_fold *fold, const tkt_timed_task *task, uint64_t from_ns,
+                          uint64_t until_ns);
+void tkt_fold_hand_on(tkt_fold *from, tkt_fold *to); /* replaces *to, which has nothing */
 
 /* Lists what the thread has run, which ends, or whose fold ends; without room it counts the thread.
  */

@@ -6,6 +6,7 @@
 
 #include <float.h>
 #include <math.h>
+#include <string.h>
 
 /* ======== Names ======== */
 
@@ -222,9 +223,9 @@ void tkt_fold_task_within(tkt_fold *fold, const tkt_timed_task *task, uint64_t f
 {
     uint64_t begin_ns = task->begin_ns < from_ns ? from_ns : task->begin_ns;
     uint64_t end_ns = task->end_ns > until_ns ? until_ns : task->end_ns;
-    if (end_ns < begin_ns) /* outside */
-        return;
     bool is_begun_before = task->begin_ns < from_ns;
+    if (end_ns < begin_ns || (is_begun_before && end_ns == from_ns)) /* outside */
+        return;
     bool is_unfinished = task->end_ns > until_ns;
     fold->begun_before += is_begun_before;
     fold->unfinished += is_unfinished;
@@ -246,6 +247,16 @@ static void add_ended(tkt_fold *fold, uint64_t from_ns, uint64_t now_ns)
     fold->ahead.count = kept;
 }
 
+/* False without room. */
+static bool keep(tkt_fold *fold, const tkt_timed_task *task)
+{
+    tkt_timed_task *kept =
+        fold->ahead.count < TKT_FOLD_MAX_AHEAD ? TKT_ARRAY_ADD(&fold->ahead) : NULL;
+    if (kept)
+        *kept = *task;
+    return kept != NULL;
+}
+
 void tkt_fold_task_so_far(tkt_fold *fold, const tkt_timed_task *task, uint64_t from_ns,
                           uint64_t now_ns)
 {
@@ -255,19 +266,30 @@ void tkt_fold_task_so_far(tkt_fold *fold, const tkt_timed_task *task, uint64_t f
     }
     if (fold->ahead.count == TKT_FOLD_MAX_AHEAD)
         add_ended(fold, from_ns, now_ns);
-    tkt_timed_task *kept =
-        fold->ahead.count < TKT_FOLD_MAX_AHEAD ? TKT_ARRAY_ADD(&fold->ahead) : NULL;
-    if (kept)
-        *kept = *task;
-    else
-        fold->lost_count++;
+    fold->lost_count += !keep(fold, task);
+}
+
+void tkt_fold_task_at_end(tkt_fold *fold, const tkt_timed_task *task, uint64_t from_ns,
+                          uint64_t until_ns)
+{
+    tkt_fold_task_within(fold, task, from_ns, until_ns);
+    if (task->end_ns > until_ns)
+        fold->lost_later += !keep(fold, task);
 }
 
 void tkt_fold_end_tasks(tkt_fold *fold, uint64_t from_ns, uint64_t until_ns)
 {
+    add_ended(fold, from_ns, until_ns);
     for (size_t i = 0; i < fold->ahead.count; i++)
         tkt_fold_task_within(fold, &fold->ahead.items[i], from_ns, until_ns);
-    fold->ahead.count = 0;
+}
+
+void tkt_fold_hand_on(tkt_fold *from, tkt_fold *to)
+{
+    *to = (tkt_fold){.lost_count = from->lost_later};
+    memcpy(&to->ahead, &from->ahead, sizeof to->ahead);
+    memset(&from->ahead, 0, sizeof from->ahead);
+    from->lost_later = 0;
 }
 
 /* ======== Threads ======== */

@@ -7,6 +7,8 @@
 #include "record/site.h"
 #include "record/slot.h"
 
+#include <string.h>
+
 /* A log holds spans in the order of their ends, children before parents. That is the wrong order
  * for a call tree: a child's path is known only when its parent is. So the slots are read
  * backwards, from the scopes that are open now. Then a parent comes before its children, and the
@@ -147,7 +149,8 @@ static void fold_event(walk *w, const takt_record *slot)
 static void fold_task(walk *w, const takt_record *slot)
 {
     uint64_t begin = slot[0].start, end = slot[1].start;
-    if (end >= begin && end >= w->from && begin <= w->until)
+    const tkt_slot_span span = {.begin = begin, .end = end};
+    if (end >= begin && tkt_slot_overlaps(&span, w->from, w->until))
         tkt_fold_task(w->fold, slot[0].ticks, slot[1].ticks, cut(w, begin, end),
                       begin < w->from || end > w->until);
 }
@@ -160,11 +163,11 @@ static uint64_t ns_of(const walk *w, uint64_t ticks)
 
 static void fold_timed_task(walk *w, const takt_record *slot)
 {
-    if (w->until < w->from) /* the window has not begun */
-        return;
     const tkt_timed_task task = {slot[0].ticks, slot[1].ticks, slot[0].start, slot[1].start};
-    if (w->until < UINT64_MAX)
-        tkt_fold_task_within(w->fold, &task, w->from_ns, ns_of(w, w->until));
+    if (w->until < w->from) /* the window has not begun */
+        tkt_fold_task_so_far(w->fold, &task, UINT64_MAX, takt_now_ns());
+    else if (w->until < UINT64_MAX)
+        tkt_fold_task_at_end(w->fold, &task, w->from_ns, ns_of(w, w->until));
     else
         tkt_fold_task_so_far(w->fold, &task, w->from_ns, ns_of(w, tkt_ticks()));
 }
@@ -366,12 +369,22 @@ static takt_status fold_past_threads(tkt_thread_log *log, const takt_record *cur
     return status;
 }
 
+/* Keeps what another fold has handed on. */
+static takt_status begin_fold(tkt_fold *fold)
+{
+    tkt_fold handed = *fold;
+    takt_status status = tkt_fold_init(fold);
+    memcpy(&fold->ahead, &handed.ahead, sizeof fold->ahead);
+    fold->lost_count = handed.lost_count;
+    return status;
+}
+
 static takt_status fold_all(tkt_thread_log *log, const takt_record *cursor,
                             const takt_frame *frames, uint32_t frame_count,
                             const tkt_fold_begin *from, uint64_t until_ticks, bool is_live)
 {
     TKT_OWN_WORK;
-    if (!log->fold.items && tkt_fold_init(&log->fold) != TAKT_OK)
+    if (!log->fold.items && begin_fold(&log->fold) != TAKT_OK)
         return TAKT_NO_MEMORY;
     log->fold.is_live = is_live;
     takt_status status = TAKT_OK;

@@ -228,7 +228,9 @@ static uint32_t call_under_way(const tkt_thread_log *log)
 void tkt_log_fold_reset(tkt_thread_log *log)
 {
     uint64_t was = tkt_busy_lock(&log->lock);
-    tkt_fold_fini(&log->fold);
+    tkt_fold before = log->fold;
+    tkt_fold_hand_on(&before, &log->fold);
+    tkt_fold_fini(&before);
     TKT_ARRAY_FREE(&log->folded_calls);
     tkt_log_place place;
     tkt_log_locate(log, &place);
@@ -289,7 +291,7 @@ takt_status tkt_log_fold_take(tkt_thread_log *log, uint64_t until_ticks, tkt_fol
     tkt_fold_end_thread(&log->fold);
     *out = log->fold;
     out->log = log->number;
-    log->fold = (tkt_fold){0};
+    tkt_fold_hand_on(out, &log->fold);
     TKT_ARRAY_FREE(&log->taken_calls);
     move_calls(&log->folded_calls, &log->taken_calls);
     tkt_busy_unlock(&log->lock, was);

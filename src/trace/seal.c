@@ -378,7 +378,8 @@ static void place(tkt_sealing *sealing, uint32_t track_text, uint32_t record_sit
         end_ns = until;
         flags |= TAKT_SPAN_UNFINISHED;
     }
-    if (begin_ns > until || end_ns < from || end_ns < begin_ns) /* outside, or from a bad file */
+    bool is_before = end_ns <= from && begin_ns < from;     /* as tkt_slot_overlaps() has it */
+    if (begin_ns > until || is_before || end_ns < begin_ns) /* or from a bad file */
         return;
     if (begin_ns < from) {
         begin_ns = from;

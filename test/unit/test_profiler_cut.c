@@ -13,6 +13,8 @@ static test_traces traces;
 
 static takt_schedule schedule;
 
+#define LONG_NS 1000000000 /* longer than a recording */
+
 static int tear_down(void **state)
 {
     schedule = (takt_schedule){0};
@@ -34,7 +36,7 @@ static void record(takt_mode mode, void (*run)(void))
     run();
     assert_int_equal(takt_profiler_stop(profiler), TAKT_OK);
     takt_profiler_destroy(profiler);
-    pass_ns(5000); /* past all that was recorded */
+    pass_ns(2 * LONG_NS); /* past all that was recorded */
 }
 
 static void step(void)
@@ -343,7 +345,7 @@ static void announce_tasks(void)
     for (uint64_t i = 0; i < 60; i++) {
         takt_span_at(track, "long", start_ns - 10, start_ns + 1000 * i);
         takt_span_at(track, "short", start_ns + 1000 * i, start_ns + 1000 * i + 30);
-        takt_span_at(track, "endless", read_test_clock(), UINT64_MAX);
+        takt_span_at(track, "endless", read_test_clock(), read_test_clock() + LONG_NS);
         work(100);
     }
     step();
@@ -359,6 +361,55 @@ static void announce_tasks(void)
 TEST(tasks_that_end_after_the_recording_are_cut)
 {
     same_tasks(announce_tasks);
+}
+
+/* Within the first cycle and beyond it. The second cycle begins 200 ns after the first. */
+static void announce_beyond(void)
+{
+    takt_track track = takt_track_named("plan");
+    step();
+    step();
+    uint64_t start_ns = read_test_clock();
+    takt_span_at(track, "to the next", start_ns + 10, start_ns + 1350);
+    takt_span_at(track, "over the next", start_ns, start_ns + 10000);
+    takt_span_at(track, "to the wait", start_ns, start_ns + 1100);
+    takt_span_at(track, "to the begin", start_ns, start_ns + 1200);
+    pass_ns(1000);
+    step();
+    step();
+    pass_ns(200);
+    step();
+    step();
+    pass_ns(500);
+    step();
+    step();
+}
+
+static void assert_task(const takt_trace *trace, const char *name, uint64_t ns)
+{
+    tkt_task_list tasks = {0};
+    assert_int_equal(tkt_tasks_of(trace, &tasks), TAKT_OK);
+    assert_int_equal(task_named(trace, &tasks, name)->stats.count, 1);
+    assert_int_equal(task_named(trace, &tasks, name)->stats.total_ns, ns);
+    tkt_tasks_fini(&tasks);
+}
+
+TEST(tasks_that_end_in_a_later_cycle_are_in_both)
+{
+    static const takt_mode modes[] = {TAKT_MODE_TRACE, TAKT_MODE_SUMMARY, TAKT_MODE_BOTH};
+    for (size_t i = 0; i < 3; i++) {
+        record(modes[i], announce_beyond);
+        assert_int_equal(traces.count, 2);
+        assert_task(traces.items[0], "to the next", 990);
+        assert_task(traces.items[0], "over the next", 1000);
+        assert_int_equal(takt_trace_facts(traces.items[0])->begun_before, 0);
+        assert_int_equal(takt_trace_facts(traces.items[0])->unfinished, 4);
+        assert_task(traces.items[1], "to the next", 150);
+        assert_task(traces.items[1], "over the next", 500);
+        assert_int_equal(takt_trace_facts(traces.items[1])->begun_before, 2);
+        assert_int_equal(takt_trace_facts(traces.items[1])->unfinished, 1);
+        release_traces(&traces);
+    }
 }
 
 /* As many as a log keeps; the first have ended when there is no room for more. */
@@ -396,7 +447,7 @@ static void announce_too_many(void)
     step();
     step();
     for (uint64_t i = 0; i < TKT_FOLD_MAX_AHEAD + 3000; i++)
-        takt_span_at(track, "late", read_test_clock(), UINT64_MAX);
+        takt_span_at(track, "late", read_test_clock(), read_test_clock() + LONG_NS);
     step();
     step();
     step();
