@@ -98,10 +98,11 @@ static void tell_left_out(const char *folder, struct dirent **left_out, int coun
             cli_clean(name, sizeof name, left_out[0]->d_name), count > 1 ? " and more" : "");
 }
 
-/* The folder of the newest trace. */
+/* The folder of the newest trace, and a crash-safe recording. */
 typedef struct newest {
     char folder[4096]; /* "": none yet */
     struct timespec time;
+    char recording[4096]; /* "": none */
 } newest;
 
 static bool is_newer(const newest *than, const char *folder, struct timespec time)
@@ -124,6 +125,8 @@ static void find_newest(const char *folder, int levels, newest *found)
                             tkt_has_ending(folder, strlen(folder), "/") ? "" : "/", entry->d_name);
         if (entry->d_name[0] == '.' || size >= (int)sizeof path)
             continue;
+        if (tkt_has_ending(path, (size_t)size, ".crash"))
+            snprintf(found->recording, sizeof found->recording, "%s", path);
         if (is_trace(entry)) {
             if (stat(path, &about) == 0 && is_newer(found, folder, about.st_mtim)) {
                 snprintf(found->folder, sizeof found->folder, "%s", folder);
@@ -144,6 +147,8 @@ static int tell_no_traces(const char *folder)
                                "folder";
     newest found = {.folder = ""};
     find_newest(folder, 2, &found);
+    if (!found.folder[0] && found.recording[0])
+        return cli_error("%s: %s. takt recover makes one of %s", folder, text, found.recording);
     if (!found.folder[0])
         return cli_error("%s: %s", folder, text);
     return cli_error("%s: %s. The newest are in %s: name that one", folder, text, found.folder);
@@ -245,8 +250,8 @@ int cli_files_keep_rank(cli_files *files, uint32_t rank, const char *side)
     }
     files->count = kept;
     return kept ? CLI_OK
-                : cli_error("%s: no trace is named as one of rank %" PRIu32
-                            ", NAME.rank%" PRIu32 ".CYCLE.pftrace",
+                : cli_error("%s: no trace is named as one of rank %" PRIu32 ", NAME.rank%" PRIu32
+                            ".CYCLE.pftrace",
                             side, rank, rank);
 }
 

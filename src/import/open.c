@@ -43,6 +43,17 @@ static takt_status read_json(tkt_input *input, const char *path, takt_trace **ou
     return status;
 }
 
+/* What else files are packed with; of these, Takt unpacks none. */
+static bool is_packed(tkt_input *input)
+{
+    static const char *const heads[] = {"\xFD\067zXZ", "\x28\xB5\x2F\xFD", "BZh", "PK\003\004",
+                                        "7z\xBC\xAF"};
+    bool is = false;
+    for (size_t i = 0; i < sizeof heads / sizeof *heads; i++)
+        is |= begins_with(input, heads[i]);
+    return is;
+}
+
 static takt_status read_input(tkt_input *input, const char *path, const char *host_devices,
                               takt_trace **out, takt_error *error)
 {
@@ -51,6 +62,9 @@ static takt_status read_input(tkt_input *input, const char *path, const char *ho
     if (begins_with(input, "\xFF\xFE") || begins_with(input, "\xFE\xFF"))
         return tkt_error_set(error, TAKT_BAD_TRACE,
                              "%s: text in UTF-16: save it as UTF-8, which JSON is in", path);
+    if (is_packed(input))
+        return tkt_error_set(error, TAKT_BAD_TRACE,
+                             "%s: packed, and not with gzip: unpack it first", path);
     size_t size = strlen(path);
     if (begins_with(input, "TAKTSAFE") || tkt_has_ending(path, size, ".crash"))
         return tkt_error_set(

@@ -123,6 +123,19 @@ for file in device link; do
     refused "-o .*device is not a regular file: name another file" report --html -o $file one.pftrace
     [ -p $file ] || fail "$file was replaced"
 done
+# What another database has left would be applied to the new one.
+if [ -n "$has_sqlite" ]; then
+    ends 0 export --sqlite -o kept.db one.pftrace
+    cp kept.db before.db
+    for ending in wal journal; do
+        echo log >kept.db-$ending
+        ends 1 export --sqlite -o kept.db one.pftrace
+        err_has "kept.db is not replaced: kept.db-$ending belongs to it"
+        cmp -s kept.db before.db || fail "the database was replaced beside its -$ending"
+        : >kept.db-$ending # nothing is left in it
+    done
+    ends 0 export --sqlite -o kept.db one.pftrace
+fi
 : >real && ln -s real link-to-file
 for words in ${has_sqlite:+"export --sqlite"} "report --html"; do
     # shellcheck disable=SC2086 # words

@@ -217,6 +217,12 @@ for verb in report info; do
     err_is 'takt: above: there are no traces (.pftrace, .pt.trace.json, .sqlite) in this folder. The newest are in above/sph/1: name that one'
 done
 
+# What is there may be a recording that has still to become a trace.
+mkdir -p died/sph && : >died/sph/sph.4711.crash
+run report died
+status_is 1
+err_has '^takt: died: there are no traces .* in this folder. takt recover makes one of died/sph/sph.4711.crash$'
+
 # Other profilers' files count where there are no traces of Takt's own; beside those they are told.
 mkdir torch
 for rank in 0 1; do

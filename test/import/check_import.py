@@ -1,11 +1,13 @@
 #!/usr/bin/env python3
 """Runs that are made up (run_model.py) and written as torch.profiler and Nsight Systems do: the
 reports of what Takt imports say what was planned, to the nanosecond."""
+import bz2
 import csv
 import gzip
 import io
 import itertools
 import json
+import lzma
 import os
 import re
 import shutil
@@ -502,6 +504,10 @@ def check_refused(folder):
             ("column.sqlite", None, "CUPTI_ACTIVITY_KIND_KERNEL has no column correlationId"),
             ("cut.sqlite", database[:len(database) // 2], "damaged or cut off"),
             ("packed.sqlite", gzip.compress(database), "unpack it first"),
+            ("a.json.xz", lzma.compress(b"[]"), "unpack it first"),
+            ("a.json.bz2", bz2.compress(b"[]"), "unpack it first"),
+            ("a.json.zst", b"\x28\xb5\x2f\xfd\x24\x02\x11\x00\x00[]", "unpack it first"),
+            ("a.zip", b"PK\x03\x04\x14" + bytes(60), "unpack it first"),
             ("long.json.gz", gzip.compress(b'{"a": "') + large, "256 MiB"),
             ("utf16.json", "[]".encode("utf-16"), "save it as UTF-8")):
         if content is not None:

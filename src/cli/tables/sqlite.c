@@ -253,18 +253,39 @@ static bool write_file(const table_source *source, const char *name, const char 
 {
     sqlite3 *db = NULL;
     int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX;
-    bool is_good = sqlite3_open_v2(name, &db, flags, "unix-none") == SQLITE_OK && write_all(db, source);
+    bool is_good =
+        sqlite3_open_v2(name, &db, flags, "unix-none") == SQLITE_OK && write_all(db, source);
     if (!is_good)
         cli_error("%s: %s", path, db ? sqlite3_errmsg(db) : takt_status_text(TAKT_NO_MEMORY));
     return sqlite3_close(db) == SQLITE_OK && is_good;
 }
 
-/* SQLite opens the temporary file itself, by name, and without locks: on NFS the file's own would stop
- * it. */
+/* Whoever opens the new database would apply a log that the old one has left. */
+static bool has_log(const char *path)
+{
+    static const char *const endings[] = {"-wal", "-journal"};
+    char name[4096];
+    for (int i = 0; i < 2; i++) {
+        snprintf(name, sizeof name, "%s%s", path, endings[i]);
+        if (tkt_file_bytes(name) > 0) {
+            cli_error(
+                "%s is not replaced: %s belongs to it, and would damage the new one. Close the "
+                "program that has it open, or name another file",
+                path, name);
+            return true;
+        }
+    }
+    return false;
+}
+
+/* SQLite opens the temporary file itself, by name, and without locks: on NFS the file's own would
+ * stop it. */
 int table_write_sqlite(const table_source *source, const char *path)
 {
     tkt_file file;
     takt_error error;
+    if (has_log(path))
+        return CLI_FAILED;
     if (tkt_file_create(&file, path, &error) != TAKT_OK)
         return cli_error("%s", error.message);
     if (file.temporary && write_file(source, file.temporary, path))
