@@ -3,13 +3,11 @@
 # launcher's terminal there are no colours, and no width of its own.
 . "${0%/*}/../support/lib_script.sh"
 need "${CC:-cc}"
-lib=$(cd "$TAKT_LIB" && pwd) || exit 1
-root=$(cd "${0%/*}/../.." && pwd) || exit 1
 cd "$scratch" || exit 1
 printf '%s\n' '#include <takt/takt.h>' 'int main(void) { takt_profiler_start(NULL);' \
     'for (int i = 0; i < 3; i++) { { TAKT_SCOPE("forces"); } takt_profiler_step(NULL); }' \
     'return takt_profiler_stop(NULL); }' >program.c
-"${CC:-cc}" -I"$root/include" program.c -o program "$lib/libtakt.a" -lyaml -lz -lm -ldl -pthread || exit 1
+compile program.c -o program || exit 1
 
 rank() { # RANK SIZE [OPTION...]
     OMPI_COMM_WORLD_RANK=$1 OMPI_COMM_WORLD_SIZE=$2 \

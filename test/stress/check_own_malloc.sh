@@ -3,8 +3,6 @@
 # allocate for Takt's work is not the program's memory. What on_trace allocates is.
 . "${0%/*}/../support/lib_script.sh"
 need "${CC:-cc}"
-lib=$(cd "$TAKT_LIB" && pwd) || exit 1
-root=$(cd "${0%/*}/../.." && pwd) || exit 1
 cd "$scratch" || exit 1
 cat >program.c <<'END'
 #include <takt/takt.h>
@@ -57,7 +55,7 @@ int main(void)
     return after.current_bytes - before.current_bytes != 1000 * mine;
 }
 END
-"${CC:-cc}" -O1 -I"$root/include" program.c -o program "$lib/libtakt.a" -lyaml -lz -lm -ldl -pthread || exit 1
+compile -O1 program.c -o program || exit 1
 echo 'profiling: {wait: 1, warmup: 1, active: 3, repeat: 2}
 reports: [summary, scopes, tree, memory, threads, counters, steps]' >takt.yaml
 

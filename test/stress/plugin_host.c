@@ -14,6 +14,8 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "../support/resident.h"
+
 enum {
     ROUNDS = 50
 };
@@ -142,26 +144,15 @@ static long free_keys(void)
     return count;
 }
 
-static long memory_kb(void)
-{
-    long pages = 0, resident = 0;
-    FILE *file = fopen("/proc/self/statm", "r");
-    if (file && fscanf(file, "%ld %ld", &pages, &resident) != 2)
-        resident = 0;
-    if (file)
-        fclose(file);
-    return resident * (sysconf(_SC_PAGESIZE) / 1024);
-}
-
 /* Prints what is left of the loads after the first two. */
 static int load_often(const char *path, long loads)
 {
     int failed = load_once(path) || load_once(path);
-    long keys = free_keys(), before_kb = memory_kb();
+    long keys = free_keys(), before = (long)resident_bytes();
     for (long i = 0; i < loads && !failed; i++)
         failed = load_once(path);
     printf("keys %ld\n", keys - free_keys());
-    printf("kB %ld\n", memory_kb() - before_kb);
+    printf("kB %ld\n", ((long)resident_bytes() - before) / 1024);
     return failed;
 }
 

@@ -2,6 +2,7 @@
 #
 #     need TOOL...        skips the test where one is missing
 #     leave_out CASE WHY  tells that a part of the test does not run here, and why
+#     compile ARGUMENT... compiles a program in C with libtakt.a, from any folder
 #     has_terminal        fails where there are no pseudo-terminals
 #     fail MESSAGE        tells it; the test goes on
 #     finish MESSAGE      says MESSAGE if nothing failed
@@ -23,6 +24,12 @@ need() {
 }
 
 leave_out() { echo "case left out: $1: $2"; }
+
+takt_root=$(cd "${BASH_SOURCE[0]%/*}/../.." && pwd) || exit 1
+takt_lib=$(cd "${TAKT_LIB:-.}" && pwd) || exit 1
+compile() {
+    "${CC:-cc}" -I"$takt_root/include" "$@" "$takt_lib/libtakt.a" -lyaml -lz -lm -ldl -pthread
+}
 
 # Also says why not, in $no_terminal.
 has_terminal() {
