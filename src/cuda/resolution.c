@@ -3,7 +3,6 @@
 #include <math.h>
 #include <stdbool.h>
 #include <stdlib.h>
-#include <string.h>
 
 /* Of durations that have no step, three in `step` lie within 1 ns of a multiple by chance. */
 #define LEAST_STEP  4
@@ -36,11 +35,10 @@ static bool is_step(const uint32_t *ns, uint32_t count, uint32_t step)
     return true;
 }
 
-double tkt_durations_step_ns(const tkt_durations *durations)
+double tkt_durations_step_ns(tkt_durations *durations)
 {
-    uint32_t ns[TKT_DURATIONS];
-    memcpy(ns, durations->ns, sizeof ns);
-    uint32_t count = keep_different(ns, durations->count);
+    const uint32_t *ns = durations->ns;
+    uint32_t count = keep_different(durations->ns, durations->count);
     if (durations->count < LEAST_TAKEN || count < LEAST_KINDS)
         return NAN;
     for (uint32_t step = MOST_STEP; step >= LEAST_STEP; step--)

@@ -25,7 +25,7 @@ static inline void tkt_durations_add(tkt_durations *durations, uint64_t ns)
 }
 
 /* The greatest step that all durations are multiples of within 1 ns; 1 if there is none. NAN: too few
- * different durations to tell. */
-double tkt_durations_step_ns(const tkt_durations *durations);
+ * different durations to tell. Changes the durations. */
+double tkt_durations_step_ns(tkt_durations *durations);
 
 #endif

@@ -159,24 +159,23 @@ static uint64_t in_steps(const takt_trace *trace, row *r, uint64_t from, uint64_
     return sum_ns;
 }
 
-__attribute__((always_inline)) static inline void add_busy(sweep *s, row *r, uint64_t from_ns, uint64_t to_ns)
+__attribute__((always_inline)) static inline void add_busy(sweep *s, row *r, uint64_t from_ns,
+                                                           uint64_t to_ns)
 {
     r->idle.busy_ns += clip(s, to_ns) - clip(s, from_ns);
     if (r->idle.is_device)
         r->idle.step_busy_ns += in_steps(s->trace, r, from_ns, to_ns);
 }
 
-/* From the launch of its first activity on the row was busy, and before that it is unknown. */
-static void begin_busy(sweep *s, row *r, uint64_t from_ns, uint64_t begin_ns)
+/* A row's work from before its first activity. */
+__attribute__((cold)) static void begin_busy(sweep *s, row *r, uint64_t from_ns, uint64_t until_ns)
 {
-    r->unknown_ns = from_ns - s->begin_ns;
     if (r->idle.is_device) {
-        r->idle.step_unknown_ns = in_steps(s->trace, r, s->begin_ns, from_ns);
-        r->idle.computing_ns += begin_ns - from_ns;
-        r->computing_until_ns = begin_ns;
+        r->idle.computing_ns += until_ns - from_ns;
+        r->computing_until_ns = until_ns;
     }
-    add_busy(s, r, from_ns, begin_ns);
-    r->until_ns = r->idle.first_ns = begin_ns;
+    add_busy(s, r, from_ns, until_ns);
+    r->until_ns = r->idle.first_ns = until_ns;
 }
 
 /* The time before a row's first activity. */
@@ -184,9 +183,13 @@ __attribute__((cold, noinline)) static void begin_row(sweep *s, row *r, uint32_t
 {
     const tkt_activity *activity = activity_of(s, number);
     uint64_t from_ns = clip(s, tkt_launched_ns(s->trace, activity));
-    if (!r->is_watched || (!r->idle.is_device && from_ns < r->until_ns))
+    if (!r->is_watched || (!r->idle.is_device && from_ns < r->until_ns)) {
+        /* From the launch on the row was busy, and before that it is unknown. */
+        r->unknown_ns = from_ns - s->begin_ns;
+        if (r->idle.is_device)
+            r->idle.step_unknown_ns = in_steps(s->trace, r, s->begin_ns, from_ns);
         begin_busy(s, r, from_ns, clip(s, activity->begin_ns));
-    else if (activity->begin_ns > r->until_ns)
+    } else if (activity->begin_ns > r->until_ns)
         close_edge(s, r, number, r->until_ns, activity->begin_ns);
 }
 
@@ -236,9 +239,7 @@ static void begin_device(sweep *s, row *r)
 {
     uint64_t earlier_ns = earlier_until_ns(s, r->idle.device), until_ns = clip(s, earlier_ns);
     r->is_watched = earlier_ns > 0;
-    r->idle.computing_ns = until_ns - s->begin_ns;
-    add_busy(s, r, s->begin_ns, until_ns);
-    r->until_ns = r->computing_until_ns = r->idle.first_ns = until_ns;
+    begin_busy(s, r, s->begin_ns, until_ns);
 }
 
 /* Returns a device, created if it is new. NULL without memory. */

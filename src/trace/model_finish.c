@@ -373,7 +373,7 @@ static uint64_t count_without_percentiles(const takt_trace *trace)
 }
 
 /* A file keeps both numbers: the tree's own, and as losses. */
-void tkt_trace_add_fold_losses(takt_trace *trace)
+__attribute__((cold)) void tkt_trace_add_fold_losses(takt_trace *trace)
 {
     if (trace->fold.other_count > 0)
         trace->losses[TAKT_LOSS_TOO_MANY_PATHS] = trace->fold.other_count;

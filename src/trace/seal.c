@@ -127,7 +127,7 @@ static bool has_events(const tkt_sealing *sealing, const tkt_run *run)
     return false;
 }
 
-static void end_run(tkt_sealing *sealing, tkt_run *run)
+__attribute__((cold)) static void end_run(tkt_sealing *sealing, tkt_run *run)
 {
     if (run->thread.serial != 0 && has_events(sealing, run)) {
         uint32_t name = run->thread.name ? tkt_sealing_text(sealing, run->thread.name) : 0;
