@@ -255,12 +255,14 @@ static void step(takt_profiler *profiler)
     if (tkt_timers_exist())
         tkt_timers_step();
     synchronize(profiler);
+    takt_action next = takt_schedule_action(&profiler->options.given.schedule, profiler->step + 1);
+    uint32_t changes = tkt_transition(profiler->action, next);
+    if ((changes & TKT_DO_SAVE) && profiler->cycle)
+        tkt_window_end_soon(profiler->window);
     uint64_t now = tkt_scope_end_phase();
     end_range(profiler);
     end_step(profiler, now);
     profiler->step++;
-    takt_action next = takt_schedule_action(&profiler->options.given.schedule, profiler->step);
-    bool changes = tkt_transition(profiler->action, next) != 0;
     if (changes)
         tkt_profiler_go_to(profiler, next, now);
     else
@@ -328,6 +330,7 @@ static void save_all(takt_profiler *profiler)
     tkt_record_run(false);
     tkt_timers_step();
     synchronize(profiler);
+    tkt_window_end_soon(profiler->cycle ? profiler->window : NULL);
     uint64_t now = tkt_scope_end_phase();
     end_range(profiler);
     tkt_profiler_go_to(profiler, TKT_STOPPED, now);

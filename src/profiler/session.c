@@ -266,16 +266,38 @@ static void prepare_fold(void)
         tkt_log_fold_reset(log);
 }
 
-static void note_places(const tkt_window *window, tkt_seal_places *places)
+/* Work has no time: it counts from this place on, or up to it. Spans and trees have one place. */
+static void note_place(const tkt_window *window, tkt_seal_places *places, uint32_t log,
+                       const takt_record *cursor)
 {
     if (window->wish.modes & TKT_KEEP)
-        tkt_seal_note_places(places);
+        tkt_seal_note_place(places, log, cursor);
+}
+
+static void note_begin(tkt_window *window)
+{
+    bool is_folded = (window->wish.modes & TKT_FOLD) != 0;
+    window->begin_places.ticks = tkt_ticks();
+    for (tkt_thread_log *log = tkt_log_first(); log; log = tkt_log_next(log))
+        note_place(window, &window->begin_places, log->number,
+                   is_folded ? tkt_log_fold_reset(log) : tkt_log_cursor(log));
+}
+
+/* Folds have been taken. */
+static void note_end(tkt_window *window)
+{
+    for (size_t i = 0; i < window->folds.count; i++)
+        note_place(window, &window->end_places, window->folds.items[i].log,
+                   window->folds.items[i].until);
+    if (!(window->wish.modes & TKT_FOLD))
+        for (tkt_thread_log *log = tkt_log_first(); log; log = tkt_log_next(log))
+            note_place(window, &window->end_places, log->number, tkt_log_cursor(log));
 }
 
 /* The window begins now. */
 static void begin_now(tkt_window *window)
 {
-    note_places(window, &window->begin_places);
+    note_begin(window);
     window->begin_ticks = tkt_ticks();
     tkt_record_move(window->number, window->begin_ticks);
     if (window->wish.modes & TKT_FOLD)
@@ -388,6 +410,12 @@ takt_status tkt_window_open(const tkt_wish *wish, tkt_window **out)
     return TAKT_OK;
 }
 
+void tkt_window_end_soon(const tkt_window *window)
+{
+    if (window && (window->wish.modes & TKT_FOLD) && (window->wish.modes & TKT_KEEP))
+        __atomic_store_n(&tkt_record_control.fold_until_ticks, TKT_FOLD_LATER, __ATOMIC_SEQ_CST);
+}
+
 void tkt_window_end(tkt_window *window, uint64_t ticks)
 {
     if (tkt_process_is_disabled())
@@ -405,7 +433,7 @@ void tkt_window_end(tkt_window *window, uint64_t ticks)
         take_folds(window, ticks);
         tkt_devices_take(&window->devices);
     }
-    note_places(window, &window->end_places);
+    note_end(window);
     window->is_ended = true;
     tkt_record_close(window->number);
     apply_wishes();

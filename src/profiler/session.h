@@ -38,6 +38,10 @@ typedef struct tkt_window tkt_window;
  * forked child, or if it requests folding while another window folds. */
 takt_status tkt_window_open(const tkt_wish *wish, tkt_window **out);
 
+/* Announces that the window will end at once, at a time that is read after this call: until then its
+ * threads fold nothing that is later than the end. NULL is ignored. */
+void tkt_window_end_soon(const tkt_window *window);
+
 /* Ends the window at `ticks`; its records stay until it is closed. Any thread, once. */
 void tkt_window_end(tkt_window *window, uint64_t ticks);
 

@@ -35,7 +35,8 @@ typedef struct tkt_excused {
     uint64_t folded;      /* dropped after they were folded: no loss of a window that keeps none */
 } tkt_excused;
 
-#define TKT_FOLD_NOTHING 1u /* as fold_until_ticks: the window has not begun */
+#define TKT_FOLD_NOTHING 1u /* as fold_until_ticks: the window has not begun, */
+#define TKT_FOLD_LATER   2u /* or is about to end, and the last folds know when */
 
 typedef struct tkt_control {
     uint32_t      modes; /* atomic; TKT_ bits */

@@ -156,7 +156,8 @@ typedef struct tkt_fold {
     uint64_t  passed;       /* events that are not kept: marks, flows, arguments, by slots */
     uint64_t  begun_before; /* spans that were open when the recording began */
     uint64_t  unfinished;   /* ... when it ended */
-    uint32_t  log;         /* number of its log */
+    uint32_t  log;         /* number of its log, */
+    const void *until;     /* and the record in it at which tkt_log_fold_take() ended */
     TKT_ARRAY_OF(tkt_folded_counter) counters;
     tkt_fold_index counter_index;
     TKT_ARRAY_OF(tkt_folded_task) tasks;

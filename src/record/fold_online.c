@@ -24,7 +24,7 @@ typedef struct walk {
     uint64_t from_ns;
     uint64_t ns_per_tick;
     bool has_sites;  /* the sites are known */
-    bool is_outside; /* the span that was folded last is not in the window */
+    uint32_t inside; /* so many open scopes may be in the window where the walk is */
     bool is_named;   /* the thread's last name is known */
 } walk;
 
@@ -57,12 +57,24 @@ static uint64_t cut(walk *w, uint64_t begin, uint64_t end)
     return tkt_clock_duration_ns(w->ns_per_tick, end - begin);
 }
 
+/* Backwards, all is before the window from a span on that ended before it. But a span that began
+ * after the window lies in others that may have begun in it. */
+static void leave_window(walk *w, uint32_t depth, uint64_t begin)
+{
+    bool has_begun = w->until >= w->from;
+    w->inside = has_begun && begin > w->until ? depth : 0;
+}
+
 /* A span that need not be entirely in the window. */
 static __attribute__((noinline)) void fold_overlap(walk *w, uint32_t node,
                                                    const tkt_slot_span *span)
 {
-    w->is_outside = !tkt_slot_overlaps(span, w->from, w->until);
-    if (w->is_outside || node == TKT_NO_NODE)
+    if (!tkt_slot_overlaps(span, w->from, w->until)) {
+        leave_window(w, span->depth, span->begin);
+        return;
+    }
+    w->inside = TKT_MAX_DEPTH;
+    if (node == TKT_NO_NODE)
         return;
     if (span->begin < w->from || span->end > w->until)
         tkt_stats_add_piece(&w->fold->items[node].stats, cut(w, span->begin, span->end));
@@ -82,10 +94,10 @@ static inline void fold_plain(walk *w, const takt_record *slot)
     uint64_t end = slot->start + slot->ticks;
     uint32_t node = enter(w, tkt_slot_depth(slot), tkt_tag_site(slot->tag));
     if (TAKT_LIKELY(slot->start >= w->from && end <= w->until)) {
-        w->is_outside = false;
+        w->inside = TKT_MAX_DEPTH;
         tkt_fold_add(w->fold, node, tkt_clock_duration_ns(w->ns_per_tick, slot->ticks));
     } else {
-        fold_overlap(w, node, &(tkt_slot_span){.begin = slot->start, .end = end});
+        fold_overlap(w, node, &(tkt_slot_span){slot->start, end, 0, tkt_slot_depth(slot)});
     }
 }
 
@@ -93,7 +105,7 @@ static inline void fold_plain(walk *w, const takt_record *slot)
 static void fold_work(walk *w, const takt_record *slot)
 {
     uint32_t open = tkt_slot_depth(slot);
-    if (open == 0 || open > w->known || w->above[open] == TKT_NO_NODE || w->is_outside)
+    if (open == 0 || open > w->known || open > w->inside || w->above[open] == TKT_NO_NODE)
         return;
     tkt_node *node = &w->fold->items[w->above[open]];
     node->flops += tkt_slot_double(slot[0].start);
@@ -211,7 +223,8 @@ static void fold_frames(walk *w, const takt_frame *frames, uint32_t count, uint6
 {
     for (uint32_t i = 0; i < count; i++) {
         uint32_t node = enter(w, i, tkt_frame_site(&frames[i]));
-        w->is_outside = frames[i].start > w->until;
+        if (frames[i].start > w->until && w->inside > i)
+            leave_window(w, i, frames[i].start);
         if (!until_ticks || frames[i].start > until_ticks)
             continue;
         uint64_t ns = cut(w, frames[i].start, until_ticks);
@@ -276,6 +289,7 @@ static takt_status fold_part(tkt_thread_log *log, const takt_record *cursor,
         .from_ns = from->ns,
         .ns_per_tick = from->ns_per_tick,
         .has_sites = from->is_own,
+        .inside = TKT_MAX_DEPTH,
     };
     skip_folded_chunk(log, cursor);
     tkt_chunk *only = log->unfolded;
@@ -413,9 +427,19 @@ tkt_fold_begin tkt_fold_begin_now(void)
         .is_own = true};
 }
 
+/* True while a window may have its place but not its begin yet, or is about to end: then full
+ * chunks wait, as they are kept. */
+static bool is_folded_later(const tkt_fold_begin *from)
+{
+    return (from->until_ticks == TKT_FOLD_NOTHING || from->until_ticks == TKT_FOLD_LATER) &&
+           tkt_record_has(TKT_KEEP);
+}
+
 takt_status tkt_online_fold(tkt_thread_log *log, const takt_record *cursor,
                             const takt_frame *frames, uint32_t frame_count, uint64_t until_ticks)
 {
     const tkt_fold_begin from = tkt_fold_begin_now();
+    if (!until_ticks && is_folded_later(&from))
+        return TAKT_OK;
     return fold_all(log, cursor, frames, frame_count, &from, until_ticks, true);
 }

@@ -357,9 +357,10 @@ const takt_record *tkt_log_cursor(tkt_thread_log *log);
 /* Returns chunks that became full before `ticks` to the pool. */
 void tkt_log_release(tkt_thread_log *log, uint64_t ticks);
 
-/* Summary mode. The first forgets the fold and everything recorded so far. The second moves the
- * fold of everything recorded into *out; open scopes count as calls that end at `until_ticks`. */
-void tkt_log_fold_reset(tkt_thread_log *log);
+/* Summary mode. The first forgets the fold and everything recorded so far, and returns the cursor. The
+ * second moves the fold of everything recorded into *out; open scopes count as calls that end at
+ * `until_ticks`. */
+const takt_record *tkt_log_fold_reset(tkt_thread_log *log);
 takt_status tkt_log_fold_take(tkt_thread_log *log, uint64_t until_ticks, tkt_fold *out);
 
 /* The same, but *out is a copy: recording and folding go on. */

@@ -225,7 +225,7 @@ static uint32_t call_under_way(const tkt_thread_log *log)
 
 /* ---- The fold -------------------------------------------------------------------------------- */
 
-void tkt_log_fold_reset(tkt_thread_log *log)
+const takt_record *tkt_log_fold_reset(tkt_thread_log *log)
 {
     uint64_t was = tkt_busy_lock(&log->lock);
     tkt_fold before = log->fold;
@@ -237,6 +237,7 @@ void tkt_log_fold_reset(tkt_thread_log *log)
     log->unfolded = chunk_of(log, place.cursor);
     log->unfolded_slot = (uint32_t)(place.cursor - log->unfolded->slots);
     tkt_busy_unlock(&log->lock, was);
+    return place.cursor;
 }
 
 /* With the lock: folds everything recorded up to now. */
@@ -291,6 +292,7 @@ takt_status tkt_log_fold_take(tkt_thread_log *log, uint64_t until_ticks, tkt_fol
     tkt_fold_end_thread(&log->fold);
     *out = log->fold;
     out->log = log->number;
+    out->until = log->unfolded->slots + log->unfolded_slot;
     tkt_fold_hand_on(out, &log->fold);
     TKT_ARRAY_FREE(&log->taken_calls);
     move_calls(&log->folded_calls, &log->taken_calls);

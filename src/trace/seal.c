@@ -241,8 +241,7 @@ static const takt_record *find_place(const tkt_seal_places *places, uint32_t num
     return NULL;
 }
 
-/* False without memory. */
-static bool set_place(tkt_seal_places *places, uint32_t number, const takt_record *cursor)
+bool tkt_seal_note_place(tkt_seal_places *places, uint32_t number, const takt_record *cursor)
 {
     while (places->logs.count <= number) {
         tkt_seal_place *added = TKT_ARRAY_ADD(&places->logs);
@@ -254,17 +253,13 @@ static bool set_place(tkt_seal_places *places, uint32_t number, const takt_recor
     return true;
 }
 
-__attribute__((cold)) void tkt_seal_note_places(tkt_seal_places *places)
-{
-    for (tkt_thread_log *log = tkt_log_first(); log; log = tkt_log_next(log))
-        set_place(places, log->number, tkt_log_cursor(log));
-}
-
 static takt_status seal_log(tkt_sealing *sealing, tkt_thread_log *log)
 {
     tkt_log_view view;
     const tkt_seal_window *window = sealing->window;
     uint64_t from = window->begin_ticks;
+    if (window->begin_places && window->begin_places->ticks) /* work counts from the place on */
+        from = window->begin_places->ticks;
     if (window->places && window->places->ticks > from)
         from = window->places->ticks;
     takt_status status = tkt_log_view_open(log, from, &view);
@@ -284,7 +279,8 @@ static takt_status seal_log(tkt_sealing *sealing, tkt_thread_log *log)
     const takt_record *sealed = find_place(window->places, log->number, &view, &part);
     seal_view(sealing, &view, run, part,
               sealed ? (uint32_t)(sealed - view.parts.items[part].slots) : 0);
-    if (window->places && !set_place(&sealing->places, log->number, last->slots + last->count))
+    if (window->places &&
+        !tkt_seal_note_place(&sealing->places, log->number, last->slots + last->count))
         sealing->is_out_of_memory = true;
     tkt_log_view_close(log, &view);
     return sealing->is_out_of_memory ? TAKT_NO_MEMORY : TAKT_OK;

@@ -25,11 +25,13 @@ typedef struct tkt_seal_place {
 /* The places of all logs. Starts as {0}. */
 typedef struct tkt_seal_places {
     TKT_ARRAY_OF(tkt_seal_place) logs; /* by the log's number */
-    uint64_t ticks; /* of the last slice; chunks that were full before are no longer needed */
+    uint64_t ticks; /* of the last slice, or when the places were noted; chunks that were full before
+                     * are not needed */
 } tkt_seal_places;
 
-/* Notes the places as of now. A log for which there is no memory has none. */
-void tkt_seal_note_places(tkt_seal_places *places);
+/* Notes that the log of this number was written up to `cursor`, as of now. False without memory: the
+ * log has no place then. */
+bool tkt_seal_note_place(tkt_seal_places *places, uint32_t number, const takt_record *cursor);
 
 /* The window to seal. Spans that cross its ends are cut there and marked. Arguments and declared
  * work have no time: they belong to the window if they were written between its two places. */

@@ -10,6 +10,7 @@
 #include <takt/takt.h>
 
 #include <pthread.h>
+#include <sched.h>
 #include <string.h>
 #include <time.h>
 
@@ -143,6 +144,64 @@ TEST(every_picture_is_whole)
     takt_trace_release(trace);
     print_message("%u pictures with %llu of %llu rounds\n", pictures, (unsigned long long)seen,
                   (unsigned long long)rounds);
+}
+
+static uint64_t solved; /* atomic: scopes with work that have ended */
+
+static void *solve(void *unused)
+{
+    while (!__atomic_load_n(&is_over, __ATOMIC_RELAXED)) {
+        TAKT_SCOPE("solve");
+        for (int i = 0; i < 50; i++) {
+            TAKT_WORK(1, 0);
+            for (volatile int k = 0; k < 1000; k++) {
+            }
+        }
+        __atomic_fetch_add(&solved, 1, __ATOMIC_RELAXED);
+    }
+    return unused;
+}
+
+static double flops_of_spans(const takt_trace *trace)
+{
+    double flops = 0;
+    for (size_t t = 0; t < trace->tracks.count; t++)
+        for (size_t i = 0; i < trace->tracks.items[t].works.count; i++)
+            flops += trace->tracks.items[t].works.items[i].flops;
+    return flops;
+}
+
+static double flops_of_tree(const takt_trace *trace)
+{
+    double flops = 0;
+    for (size_t i = 0; i < trace->fold.count; i++)
+        flops += trace->fold.items[i].flops;
+    return flops;
+}
+
+/* Threads go on with their work while windows begin and end. */
+TEST(spans_and_tree_have_the_same_work)
+{
+    const tkt_wish wish = {
+        .modes = TKT_KEEP | TKT_FOLD, .mask = TAKT_NORMAL_BIT, .max_bytes = UINT64_C(1) << 30};
+    pthread_t threads[3];
+    __atomic_store_n(&is_over, false, __ATOMIC_RELAXED);
+    for (int i = 0; i < 3; i++)
+        assert_int_equal(pthread_create(&threads[i], NULL, solve, NULL), 0);
+    for (int i = 0; i < 300; i++) {
+        tkt_window *window = window_with(&wish);
+        uint64_t before = __atomic_load_n(&solved, __ATOMIC_RELAXED);
+        while (__atomic_load_n(&solved, __ATOMIC_RELAXED) < before + 10)
+            sched_yield();
+        tkt_window_end_soon(window);
+        takt_trace *trace = seal(window);
+        assert_true(flops_of_spans(trace) > 0);
+        assert_true(flops_of_spans(trace) == flops_of_tree(trace));
+        takt_trace_release(trace);
+    }
+    __atomic_store_n(&is_over, true, __ATOMIC_RELAXED);
+    for (int i = 0; i < 3; i++)
+        pthread_join(threads[i], NULL);
 }
 
 TEST_MAIN(NULL, NULL)

@@ -361,4 +361,56 @@ TEST(threads_that_fold_add_nothing_from_outside_the_window)
     takt_trace_release(trace);
 }
 
+/* ---- Declared work in both forms ------------------------------------------------------------- */
+
+static double flops_of_spans(const takt_trace *trace)
+{
+    double flops = 0;
+    for (size_t t = 0; t < trace->tracks.count; t++)
+        for (size_t i = 0; i < trace->tracks.items[t].works.count; i++)
+            flops += trace->tracks.items[t].works.items[i].flops;
+    return flops;
+}
+
+/* A thread goes on while its window ends: a scope that begins after the end has no work in it, but
+ * the one around it has. */
+TEST(work_around_a_scope_that_begins_after_the_end_counts)
+{
+    tkt_window *window = open_window(TKT_KEEP | TKT_FOLD);
+    takt_begin("outer");
+    TAKT_WORK(1, 0);
+    pass_ns(5);
+    uint64_t end = tkt_ticks();
+    pass_ns(1);
+    takt_begin("later");
+    TAKT_WORK(10, 0);
+    takt_end();
+    TAKT_WORK(100, 0);
+    tkt_window_end(window, end);
+    takt_end();
+    takt_trace *trace = seal_window(window);
+    assert_int_equal(calls_of(trace, "outer"), 1);
+    assert_int_equal(calls_of(trace, "later"), 0);
+    assert_true(flops_of(trace) == 101);
+    assert_true(flops_of_spans(trace) == 101);
+    takt_trace_release(trace);
+}
+
+/* A thread fills chunks between the time that the window's end is, and the window's end. */
+TEST(work_after_an_announced_end_does_not_count)
+{
+    tkt_window *window = open_window(TKT_KEEP | TKT_FOLD);
+    work(7);
+    tkt_window_end_soon(window);
+    uint64_t end = tkt_ticks();
+    pass_ns(1);
+    work(MANY);
+    tkt_window_end(window, end);
+    takt_trace *trace = seal_window(window);
+    assert_int_equal(calls_of(trace, "work"), 7);
+    assert_true(flops_of(trace) == 7);
+    assert_true(flops_of_spans(trace) == 7);
+    takt_trace_release(trace);
+}
+
 TEST_MAIN_EACH(begin_test, end_test)
