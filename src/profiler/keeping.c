@@ -10,6 +10,7 @@
 #include "record/mapping.h"
 #include "trace/recovery.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -117,7 +118,7 @@ void tkt_keeping_change_run(const tkt_saved_options *options, const tkt_run_chan
 {
     if (!options->given.crash_safe || !tkt_mapping())
         return;
-    if (how->kind == TKT_RUN_BEGINS && claim_run(options))
+    if (how->kind == TKT_RUN_BEGINS && owns_run(options))
         run_number++;
     for (uint32_t copy = 0; copy < 2 && owns_run(options); copy++) {
         change(tkt_mapping_run(copy), how);
@@ -133,34 +134,43 @@ void tkt_keeping_end_run(const tkt_saved_options *options)
 
 /* ---- The file -------------------------------------------------------------------------------- */
 
+static takt_status make_file(tkt_saved_options *options, takt_error *error)
+{
+    char path[4096];
+    tkt_options_claim_directory(options);
+    takt_status status = tkt_folder_create(options->directory, error);
+    if (status != TAKT_OK)
+        return status;
+    snprintf(path, sizeof path, "%s/%s.%u", options->directory, options->file_name,
+             tkt_process_id());
+    const tkt_mapping_part devices = devices_wanted(&options->given);
+    return tkt_mapping_create(path, options->given.max_memory_bytes, &devices, sizeof(tkt_kept_run),
+                              options->given.name, error);
+}
+
 takt_status tkt_keeping_start(tkt_saved_options *options)
 {
     takt_error error = {.message = "out of memory"};
-    char path[4096];
-    if (is_taken_from(options)) {
+    if (!claim_run(options)) {
         tkt_log(TAKT_LOG_WARNING,
                 "profiler: output.crash_safe has no effect on %s: another profiler of this process "
                 "has the file",
                 options->file_name);
         return TAKT_OK;
     }
-    tkt_options_claim_directory(options);
-    takt_status status = tkt_folder_create(options->directory, &error);
+    takt_status status = make_file(options, &error);
     if (status == TAKT_OK) {
-        snprintf(path, sizeof path, "%s/%s.%u", options->directory, options->file_name,
-                 tkt_process_id());
-        const tkt_mapping_part devices = devices_wanted(&options->given);
-        status = tkt_mapping_create(path, options->given.max_memory_bytes, &devices,
-                                    sizeof(tkt_kept_run), options->given.name, &error);
-    }
-    if (status != TAKT_OK)
-        tkt_log(TAKT_LOG_ERROR,
-                "profiler: nothing is recorded, since the file for output.crash_safe cannot be "
-                "made: %s; set output.directory to a disk with room, or lower "
-                "profiling.max_memory",
-                error.message);
-    else
         keep_devices();
+        return TAKT_OK;
+    }
+    tkt_keeping_end_run(options);
+    bool lacks_room = strstr(error.message, strerror(ENOSPC)) != NULL;
+    tkt_log(TAKT_LOG_ERROR,
+            "profiler: nothing is recorded, since the file for output.crash_safe cannot be "
+            "made: %s; set output.directory to %s",
+            error.message,
+            lacks_room ? "a disk with room, or lower profiling.max_memory"
+                       : "a folder where it can be");
     return status;
 }
 

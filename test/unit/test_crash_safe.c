@@ -768,6 +768,47 @@ TEST(the_next_cycle_takes_its_place)
     remove_files();
 }
 
+static pthread_barrier_t both_start;
+
+static void *start_and_stop(void *unused)
+{
+    takt_profiler *profiler;
+    takt_profiler_options options = TAKT_PROFILER_OPTIONS_INIT;
+    options.name = "safe";
+    options.directory = folder;
+    options.crash_safe = true;
+    options.max_memory_bytes = 1u << 20;
+    if (takt_profiler_create(&options, &profiler) != TAKT_OK)
+        _exit(1);
+    pthread_barrier_wait(&both_start);
+    if (takt_profiler_start(profiler) != TAKT_OK)
+        _exit(2);
+    pthread_barrier_wait(&both_start); /* both are running */
+    takt_profiler_destroy(profiler);
+    return unused;
+}
+
+static void start_two_at_once(void)
+{
+    pthread_t other;
+    pthread_barrier_init(&both_start, NULL, 2);
+    for (int i = 0; i < 20; i++) {
+        pthread_create(&other, NULL, start_and_stop, NULL);
+        start_and_stop(NULL);
+        pthread_join(other, NULL);
+    }
+    exit(0);
+}
+
+TEST(of_two_that_start_at_once_one_has_the_file)
+{
+    glob_t files;
+    char pattern[128];
+    in_child(start_two_at_once);
+    snprintf(pattern, sizeof pattern, "%s/*.crash", folder);
+    assert_int_equal(glob(pattern, 0, NULL, &files), GLOB_NOMATCH);
+}
+
 static void begin_many_cycles(void)
 {
     start((takt_profiler_options){0});
