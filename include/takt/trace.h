@@ -76,7 +76,8 @@ TAKT_API void takt_trace_release(const takt_trace *trace);
     X(TAKT_LOSS_CROSSING_SPANS, "crossing spans", "spans that overlap others instead of nesting")  \
     X(TAKT_LOSS_MORE_THREADS, "more threads", "threads that share the row (more threads)")         \
     X(TAKT_LOSS_NO_PERCENTILES, "no percentiles", "calls and activities without percentiles")      \
-    X(TAKT_LOSS_MORE_STEPS, "more steps", "recorded steps beyond those that a trace can list")
+    X(TAKT_LOSS_MORE_STEPS, "more steps", "recorded steps beyond those that a trace can list")     \
+    X(TAKT_LOSS_OPEN_SPANS, "open spans", "spans on tracks dropped because too many were open")
 
 typedef enum takt_loss {
 #define TAKT_LOSS_ENUM(code, name, text) code,

@@ -15,7 +15,7 @@
 
 #define SHARDS 8u
 
-/* The most open spans. The memory of a program that never ends them must not grow for ever. */
+/* The most open spans: those of a program that never ends them take a quarter of max_memory. */
 #define MOST_OPEN (1u << 20)
 
 typedef struct place {
@@ -48,8 +48,9 @@ static place *take_place(shard *s, takt_loss *loss)
         s->free = taken->next;
         return taken;
     }
-    bool is_full = s->places.count >= MOST_OPEN / SHARDS;
-    *loss = is_full ? TAKT_LOSS_TOO_DEEP : TAKT_LOSS_NO_MEMORY;
+    uint64_t room = tkt_pool_limit_bytes() / 4 / sizeof(place);
+    bool is_full = s->places.count >= (room < MOST_OPEN ? room : MOST_OPEN) / SHARDS;
+    *loss = is_full ? TAKT_LOSS_OPEN_SPANS : TAKT_LOSS_NO_MEMORY;
     place *added = is_full ? NULL : TKT_ARRAY_ADD(&s->places);
     if (added)
         added->use = 0;

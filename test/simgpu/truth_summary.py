@@ -11,7 +11,7 @@ LOSSES = ("dropped", "overwritten", "out of memory", "too deep", "too many sites
           "unattributed", "bad time", "unknown", "no stack", "no activity", "in signals",
           "more names", "addresses", "phase blocks", "phases", "phase numbers",
           "skipped events", "crossing spans", "more threads",
-          "no percentiles", "more steps")
+          "no percentiles", "more steps", "open spans")
 
 
 def provenance(cycle, perfetto, version):
