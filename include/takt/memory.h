@@ -21,7 +21,8 @@ extern "C" {
 /* Reports an allocation of `bytes` at `address`, and its free. Call these from the program's own
  * allocation functions. From the first call on, Takt keeps totals even while nothing records.
  * Traces contain the events only while something records with profile_memory. The free of an
- * unknown address counts as unmatched. NULL is ignored. Any thread.
+ * unknown address counts as unmatched. A block at the address of one whose free was not reported
+ * takes its place, which counts as a free. NULL is ignored. Any thread.
  *
  * Report a free before the block is freed, or another thread may get and report the address first. So
  * a realloc() is takt_memory_freed(old), then the call, then takt_memory_allocated(new); if it fails,

@@ -58,12 +58,6 @@ static inline bool is_refused(void)
            (tkt_own_work_now || tkt_log_refuses());
 }
 
-/* With the lock of a table, so there is only one writer. */
-static inline void count_one(uint64_t *count)
-{
-    __atomic_store_n(count, *count + 1, __ATOMIC_RELAXED);
-}
-
 static void raise_peak(tkt_memory_peak *peak, uint64_t current, uint64_t ticks)
 {
     uint64_t bytes = __atomic_load_n(&peak->bytes, __ATOMIC_RELAXED);
@@ -96,7 +90,7 @@ static inline bool remember_address(uint64_t address, uint64_t bytes, uint64_t t
     if (slot) {
         *before = slot->bytes;
         slot->bytes = bytes;
-        count_one(&table->allocations);
+        tkt_address_count(&table->allocations);
         uint64_t current =
             __atomic_add_fetch(&totals.current_bytes, bytes - *before, __ATOMIC_RELAXED);
         if (TAKT_UNLIKELY(current > __atomic_load_n(&totals.high.bytes, __ATOMIC_RELAXED)))
@@ -116,10 +110,10 @@ static inline bool forget_address(uint64_t address, uint64_t *bytes)
     tkt_spin_lock(&table->lock);
     bool is_known = tkt_address_take(table, address, hash, bytes);
     if (TAKT_LIKELY(is_known)) {
-        count_one(&table->frees);
+        tkt_address_count(&table->frees);
         __atomic_fetch_sub(&totals.current_bytes, *bytes, __ATOMIC_RELAXED);
     } else {
-        count_one(&table->unmatched_frees);
+        tkt_address_count(&table->unmatched_frees);
     }
     tkt_spin_unlock(&table->lock);
     tkt_busy_end(was);

@@ -75,14 +75,22 @@ bool tkt_address_grow(tkt_address_table *table);
 /* With the lock: frees the slot at `at`, and moves back entries after it. */
 void tkt_address_close(tkt_address_table *table, uint64_t at);
 
+/* With the lock, so there is only one writer: counts one allocation or free. */
+static inline void tkt_address_count(uint64_t *count)
+{
+    __atomic_store_n(count, *count + 1, __ATOMIC_RELAXED);
+}
+
 /* With the lock: returns the slot of an address, if necessary a new one with 0 bytes; NULL if there
- * is no room. */
+ * is no room. A block that is there was freed, though nobody reported that: counts its free. */
 static inline tkt_address *tkt_address_put(tkt_address_table *table, uint64_t address,
                                            uint64_t hash)
 {
     tkt_address *slot = table->slots ? tkt_address_find(table, address, hash) : NULL;
-    if (slot && slot->address == address)
+    if (TAKT_UNLIKELY(slot && slot->address == address)) {
+        tkt_address_count(&table->frees);
         return slot;
+    }
     if (TAKT_UNLIKELY(table->count >= table->most)) {
         if (!tkt_address_grow(table))
             return NULL;

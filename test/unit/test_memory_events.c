@@ -40,8 +40,29 @@ TEST(address_reported_twice_counts_once)
     assert_non_null(trace);
     assert_int_equal(trace->memory.window_peak_bytes, 1000);
     assert_int_equal(sum_of_events(trace), 1000);
+    assert_int_equal(trace->memory.window_allocations, 100);
+    assert_int_equal(trace->memory.window_frees, 99);
     takt_profiler_destroy(profiler);
     takt_memory_freed(&block);
+}
+
+/* Of no bytes, too. */
+TEST(a_block_in_the_place_of_another_one_is_a_free)
+{
+    static char block;
+    static const size_t sizes[] = {100, 60, 0, 0};
+    takt_profiler *profiler = start();
+    for (size_t i = 0; i < 4; i++)
+        takt_memory_allocated(&block, sizes[i]);
+    takt_memory_freed(&block);
+    takt_memory_freed(&block);
+    takt_profiler_stop(profiler);
+    const takt_trace *trace = takt_profiler_trace(profiler);
+    assert_non_null(trace);
+    assert_int_equal(trace->memory.window_allocations, 4);
+    assert_int_equal(trace->memory.window_frees, 4);
+    assert_int_equal(sum_of_events(trace), 0);
+    takt_profiler_destroy(profiler);
 }
 
 /* ---- Without events -------------------------------------------------------------------------- */
