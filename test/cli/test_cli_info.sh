@@ -162,7 +162,7 @@ out_has '"losses": \{"dropped": null, '
 mkdir "$scratch/foreign"
 cp "$torch" "$scratch/foreign"
 run info "$scratch/foreign"
-out_has ' 4485 +548 +whole$'
+out_has ' 4941 +548 +whole$'
 run diff "$torch" "$torch"
 out_has '^losses +unknown +unknown$'
 run diff --json "$torch" "$torch"

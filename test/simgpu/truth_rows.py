@@ -78,7 +78,7 @@ def check_timers(checks, folder, books):
 PROVENANCE = {
     "backend": r"backend CUPTI 1[23]\.\d \(\d+\)",
     "resolution": r"device times: resolution ([\d.]+ ns|unknown)",
-    "uncertainty": r"device times: resolution ([\d.]+ ns|unknown), uncertainty (at least )?[\d.]+ ns",
+    "uncertainty": r"device times: resolution ([\d.]+ ns|unknown), uncertainty (at least )?[\d.]+ [num]?s",
     "losses": r"^(?!.*(dropped|incomplete|unattributed)).*; Takt's cost ",  # there are none
     "cost": r"Takt's cost up to [\d.]+(us|ms|s) \([\d.]+% of wall time\)",
 }

@@ -116,10 +116,15 @@ TEST(a_cut_loses_the_last_packet_only)
     takt_trace *trace = finished(random_trace(11, 1, 60));
     memory_sink packed = write_packed(trace, 1024);
     size_t most = 0;
+    bool has_head = false;
     for (size_t size = 8; size < packed.size; size += FEWER(17, 5)) {
         takt_trace *cut;
         takt_error error = {0};
-        assert_int_equal(try_bytes(packed.data, size, &cut, &error), TAKT_OK);
+        takt_status status = try_bytes(packed.data, size, &cut, &error);
+        if (!has_head && status == TAKT_BAD_TRACE) /* the head is in the first packet */
+            continue;
+        has_head = true;
+        assert_int_equal(status, TAKT_OK);
         size_t spans = takt_trace_facts(cut)->span_count;
         assert_true(spans >= most && takt_trace_facts(cut)->ending == TAKT_ENDING_CUT);
         most = spans;
