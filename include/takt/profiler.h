@@ -206,8 +206,8 @@ typedef struct takt_profiler_options {
 TAKT_API takt_status takt_profiler_create(const takt_profiler_options *options,
                                           takt_profiler **out);
 
-/* Begins step 0. TAKT_BAD_STATE if the profiler already runs (logged once), or in a child process that was forked
- * while anything was recorded. While another profiler records a summary, cycles of this one that
+/* Begins step 0. TAKT_BAD_STATE if the profiler already runs (logged once), or in a child process that
+ * was forked while anything was recorded. While another profiler records a summary, cycles of this one that
  * want a summary are not recorded: the log says so, and takt_profiler_stop() returns
  * TAKT_BAD_STATE. TAKT_IO_ERROR if crash_safe is set and the file cannot be reserved;
  * the log says why, and nothing is recorded. */

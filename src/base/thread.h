@@ -48,8 +48,8 @@ static inline void tkt_busy_end(uint64_t was)
 
 /* For locks that recording takes, too. The holder is busy, so no signal handler on the same thread
  * waits for the lock, and nobody cancels it: it calls nothing that is a cancellation point, and the
- * type keeps glibc 2.36 from cancelling it at any instruction, which the state does not (a cancellation
- * that was sent before comes all the same). Pass what locking returned to unlocking. */
+ * type keeps glibc 2.36 from cancelling it at any instruction. The state would not: a cancellation
+ * that was sent before comes all the same. Pass what locking returned to unlocking. */
 #define TKT_BUSY_ASYNC 32u /* only in what locking returns */
 static inline uint64_t tkt_busy_lock(tkt_mutex *mutex)
 {

@@ -441,7 +441,8 @@ bool cli_row_has_name(const cli_row *row, const char *name);
 #define CLI_CUDA "cuda:"
 
 /* Add a trace to the rows: the whole recording (compare_count.c, as are the last two); its steps
- * (compare_steps.c); its spans and activities; or, for a trace without spans, its totals. Return TAKT_OK or TAKT_NO_MEMORY. */
+ * (compare_steps.c); its spans and activities; or, for a trace without spans, its totals. Return
+ * TAKT_OK or TAKT_NO_MEMORY. */
 takt_status cli_compare_whole(cli_comparison *comparison, int side, const takt_trace *trace);
 takt_status cli_compare_steps(cli_comparison *comparison, int side, const takt_trace *trace);
 takt_status cli_compare_spans(cli_comparison *comparison, int side, const takt_trace *trace);

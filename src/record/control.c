@@ -24,8 +24,8 @@ static void check_before_fork(void)
 {
     is_quiet = !__atomic_load_n(&tkt_record_control.modes, __ATOMIC_RELAXED) &&
                !__atomic_load_n(&takt_switch_hot_v1.mask, __ATOMIC_RELAXED) &&
-               !tkt_record_is_running() &&
-               !(takt_thread_hot_v1.busy & TKT_BUSY_INSIDE) && tkt_thread_is_only();
+               !tkt_record_is_running() && !(takt_thread_hot_v1.busy & TKT_BUSY_INSIDE) &&
+               tkt_thread_is_only();
 }
 
 static void disable_in_child(void)
