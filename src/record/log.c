@@ -205,8 +205,10 @@ void tkt_log_shut(void)
     tkt_thread_log *log = thread->log;
     thread->limit = thread->cursor;
     thread->busy |= TAKT_BUSY | TKT_BUSY_SHUT;
-    if (log)
+    if (log) {
         log->busy_at_rest |= TAKT_BUSY | TKT_BUSY_SHUT;
+        log->chunk_end = thread->cursor; /* no room: the chunk may be in the parent's file */
+    }
     tkt_mapping_leave();
 }
 

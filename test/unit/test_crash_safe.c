@@ -1,5 +1,6 @@
 /* What a crash-safe recording keeps when its process dies. Each recording is a child's, which ends
  * with _exit() in the midst of it. */
+#include "base/alloc.h"
 #include "base/clock.h"
 #include "base/file.h"
 #include "base/thread.h"
@@ -404,6 +405,80 @@ TEST(a_forked_child_leaves_the_file_alone)
     assert_int_equal(count(trace, "around the fork", false), 1);
     assert_int_equal(trace->facts.span_count, 11);
     done(trace);
+}
+
+static uint64_t sum_of_file(void)
+{
+    char *data;
+    size_t size;
+    uint64_t sum = 0, word;
+    if (tkt_file_read_regular(find_file(".crash"), &data, &size, NULL) != TAKT_OK)
+        _exit(3);
+    for (size_t i = 0; i + sizeof word <= size; i += sizeof word) {
+        memcpy(&word, data + i, sizeof word);
+        sum = (sum ^ word) * UINT64_C(0x9E3779B97F4A7C15);
+    }
+    tkt_free(data);
+    return sum;
+}
+
+/* True if the child has changed the file. */
+static bool let_child_go_on(int go, pid_t pid)
+{
+    uint64_t before = sum_of_file();
+    if (write(go, "x", 1) != 1 || waitpid(pid, NULL, 0) != pid)
+        _exit(1);
+    return sum_of_file() != before;
+}
+
+/* The child records, and ends a scope that its parent has begun, once the parent has gone on. */
+static void fork_with_open_scopes(bool with_stack)
+{
+    int go[2];
+    char byte = 0;
+    pid_t pid;
+    start((takt_profiler_options){.with_stack = with_stack});
+    if (pipe(go) != 0)
+        _exit(1);
+    for (int i = 0; i < 1000; i++) { /* a young thread takes other paths */
+        TAKT_SCOPE("before");
+    }
+    {
+        TAKT_SCOPE("around the fork");
+        pid = fork();
+        if (pid == 0 && read(go[0], &byte, 1) != 1)
+            _exit(1);
+        for (int i = 0; i < 10; i++) {
+            TAKT_SCOPE("inside");
+        }
+        if (pid != 0 && let_child_go_on(go[1], pid))
+            _exit(2);
+    }
+    if (pid == 0)
+        exit(0);
+    die();
+}
+
+static void fork_with_scopes(void)
+{
+    fork_with_open_scopes(false);
+}
+
+static void fork_with_stacks(void)
+{
+    fork_with_open_scopes(true);
+}
+
+TEST(a_forked_child_ends_its_parents_scopes_elsewhere)
+{
+    void (*const cases[])(void) = {fork_with_scopes, fork_with_stacks};
+    for (int i = 0; i < 2; i++) {
+        in_child(cases[i]);
+        takt_trace *trace = recover();
+        assert_int_equal(count(trace, "around the fork", false), 1);
+        assert_int_equal(count(trace, "inside", false), 10);
+        done(trace);
+    }
 }
 
 static void *record_many(void *name)
