@@ -131,6 +131,7 @@ __attribute__((cold)) static void hand_over(takt_profiler *profiler, tkt_cycle *
 {
     tkt_cycle *before = profiler->delivered; /* on_trace may stop the profiler */
     profiler->delivered = cycle;
+    profiler->delivered_at = (uintptr_t)__builtin_frame_address(0);
     profiler->is_away = true;
     tkt_cycle_deliver(cycle);
     profiler->is_away = before != NULL;
@@ -438,12 +439,22 @@ __attribute__((cold)) takt_status takt_profiler_create(const takt_profiler_optio
     return TAKT_OK;
 }
 
+/* True if on_trace has ended by a jump or an exception: the frame of its caller is gone, where one
+ * further out is active. */
+static bool has_jumped_out(const takt_profiler *profiler, uintptr_t active)
+{
+    uintptr_t begin, end;
+    tkt_thread_stack(&begin, &end);
+    return begin <= profiler->delivered_at && active < end && active > profiler->delivered_at;
+}
+
 /* Locks other threads out for good. False, and logs why, while the profiler is in use. */
-static bool take_to_destroy(takt_profiler *profiler)
+static bool take_to_destroy(takt_profiler *profiler, uintptr_t frame)
 {
     uintptr_t before;
     bool is_entered = tkt_process_is_disabled() || enter(profiler, &before);
-    bool is_delivering = is_entered && profiler->delivered && !profiler->is_saved;
+    bool is_delivering = is_entered && profiler->delivered && !profiler->is_saved &&
+                         !has_jumped_out(profiler, frame);
     if (!is_entered || is_delivering)
         tkt_log(TAKT_LOG_ERROR,
                 "takt_profiler_destroy() was called %s: the profiler is not freed, and goes on",
@@ -455,10 +466,12 @@ __attribute__((cold)) void takt_profiler_destroy(takt_profiler *profiler)
 {
     TKT_OWN_WORK;
     TKT_UNCANCELLED;
-    if (!profiler || !take_to_destroy(profiler))
+    if (!profiler || !take_to_destroy(profiler, (uintptr_t)__builtin_frame_address(0)))
         return;
     if (profiler->is_running)
         takt_profiler_stop(profiler);
+    if (!profiler->is_saved)
+        tkt_cycle_destroy(profiler->delivered);
     tkt_exit_forget(profiler);
     tkt_worker_fini(&profiler->worker);
     takt_trace_release(profiler->last);

@@ -40,6 +40,7 @@ struct takt_profiler {
     bool was_started_twice; /* the same of a start while it runs */
     bool is_saved;      /* saved at exit, before stop was called */
     tkt_cycle *delivered; /* on_trace has it; NULL */
+    uintptr_t delivered_at; /* on the stack of the thread that calls on_trace */
     tkt_cycle *kept;    /* oldest first; saved at exit, and on_trace not called yet */
 };
 

@@ -416,6 +416,35 @@ TEST(on_trace_may_not_destroy_the_profiler)
     assert_int_equal(traces.count, 3);
 }
 
+static jmp_buf away;
+
+static __attribute__((noinline)) void step_until_it_jumps(takt_profiler *profiler)
+{
+    if (setjmp(away) == 0)
+        run(profiler, 1);
+}
+
+static void jump_out(const takt_trace *trace, void *user)
+{
+    keep_trace(trace, user);
+    longjmp(away, 1);
+}
+
+TEST(a_profiler_whose_on_trace_has_jumped_out_can_be_destroyed)
+{
+    takt_profiler_options options = options_for(&traces, (takt_schedule){.active = 1});
+    options.background = TAKT_OFF;
+    options.on_trace = jump_out;
+    takt_profiler *profiler = started(&options);
+    step_until_it_jumps(profiler);
+    assert_int_equal(traces.count, 1);
+    if (setjmp(away) == 0) /* destroying it stops it, and hands on the rest */
+        takt_profiler_destroy(profiler);
+    else
+        takt_profiler_destroy(profiler);
+    assert_int_equal(count_lines(TAKT_LOG_ERROR, "the profiler is not freed"), 0);
+}
+
 static void *destroy_elsewhere(void *profiler)
 {
     takt_profiler_destroy(profiler);

@@ -269,6 +269,18 @@ TEST(a_stream_of_both_has_the_sums_of_what_was_dropped)
     takt_trace_release(trace);
 }
 
+/* Without scopes, whose end may be dropped. */
+static uint64_t count_open_tasks(const takt_trace *trace)
+{
+    uint64_t count = 0;
+    takt_track_info track;
+    takt_span_info span;
+    for (size_t t = 0; takt_trace_track(trace, t, &track) == TAKT_OK; t++)
+        for (size_t i = 0; takt_trace_span(trace, t, i, &span) == TAKT_OK; i++)
+            count += track.kind != TAKT_TRACK_THREAD && (span.flags & TAKT_SPAN_UNFINISHED);
+    return count;
+}
+
 /* Waits until the file that is being written has three tasks, so many of them unfinished. */
 static void wait_for_open_tasks(takt_profiler *profiler, uint64_t count)
 {
@@ -280,7 +292,7 @@ static void wait_for_open_tasks(takt_profiler *profiler, uint64_t count)
         are_there =
             takt_trace_open(in_folder(folder, "test.0.partial.pftrace"), &trace, NULL) == TAKT_OK &&
             count_spans(trace, "task") == 2 && count_spans(trace, "other") == 1 &&
-            trace->facts.unfinished == count;
+            count_open_tasks(trace) == count;
         takt_trace_release(trace);
     }
 }
@@ -301,6 +313,7 @@ TEST(a_stream_has_tasks_that_are_open)
     wait_for_open_tasks(profiler, 2);
     takt_span_end(third);
     takt_span_end(takt_span_begin(track, "short"));
+    wait_for_open_tasks(profiler, 1);
     for (int i = 0; i < 20; i++) { /* more than the memory holds */
         step(profiler, 10000);
         tkt_thread_pause_ms(1);
@@ -312,7 +325,7 @@ TEST(a_stream_has_tasks_that_are_open)
     assert_int_equal(count_spans(trace, "task"), 2);
     assert_int_equal(count_spans(trace, "other"), 1);
     assert_int_equal(count_spans(trace, "short"), 1);
-    assert_int_equal(trace->facts.unfinished, 1);
+    assert_int_equal(count_open_tasks(trace), 1);
     size_t ended = 0;
     for (size_t t = 0; t < takt_trace_count(trace, TAKT_TRACE_TRACKS); t++)
         for (size_t i = 0; takt_trace_span(trace, t, i, &span) == TAKT_OK; i++)
