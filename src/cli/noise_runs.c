@@ -65,7 +65,7 @@ double cli_values_trimmed_mean(const cli_values *values)
         size_t place = place_of(values, i);
         sum += place >= less && place < count - less ? values->items[i].ns : 0;
     }
-    return sum / (double)(count - 2 * less);
+    return count ? sum / (double)(count - 2 * less) : NAN;
 }
 
 /* Returns the number of ways to choose `k` of `n`. */
