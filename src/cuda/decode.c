@@ -94,6 +94,14 @@ static uint32_t shape_of(tkt_store *store, tkt_stored_name *name, tkt_shape *sha
     return recent->index = tkt_store_shape(store, shape);
 }
 
+/* CUPTI hands over full buffers in any order, so later launches may come first. */
+static void note_first(tkt_device *device, uint32_t correlation)
+{
+    if (correlation &&
+        (!device->first_correlation || (int32_t)(correlation - device->first_correlation) < 0))
+        device->first_correlation = correlation;
+}
+
 /* Adds an activity that is complete except for its shape. */
 static void add_activity(tkt_decoder *d, tkt_stored_name *name, tkt_shape *shape,
                          tkt_stored_activity *activity)
@@ -110,9 +118,7 @@ static void add_activity(tkt_decoder *d, tkt_stored_name *name, tkt_shape *shape
     activity->shape = shape_of(d->store, name, shape, activity->device);
     if (activity->shape == UINT32_MAX)
         return;
-    tkt_device *device = &d->store->devices.items[activity->device];
-    if (!device->first_correlation)
-        device->first_correlation = activity->correlation;
+    note_first(&d->store->devices.items[activity->device], activity->correlation);
     if (d->store->durations)
         tkt_durations_add(d->store->durations, activity->end - activity->begin);
     tkt_store_add(d->store, activity);

@@ -42,7 +42,7 @@ typedef struct tkt_device {
     uint64_t memory_bytes;
     uint64_t earlier_until_ns; /* a trace: in the recording it worked until this moment for launches
                                 * before it; 0: whether it did is not known */
-    uint32_t first_correlation; /* the store: of the first activity that was recorded; 0: none */
+    uint32_t first_correlation; /* the store: of the earliest launch with an activity; 0: none */
     uint32_t reserved;
 } tkt_device;
 

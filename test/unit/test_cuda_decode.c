@@ -638,6 +638,19 @@ static void a_device_is_filled_where_it_is_not_known(void **state)
     assert_string_equal(text_of(device->name), "A device of this test");
 }
 
+/* CUPTI hands over buffers in any order, and its ids wrap around. */
+static void the_earliest_launch_of_a_device_counts_in_any_order(void **state)
+{
+    (void)state;
+    static const uint32_t ids[] = {0, 7, 9, 4294967290, 5};
+    static const uint32_t first[] = {0, 7, 7, 4294967290, 4294967290};
+    for (size_t i = 0; i < sizeof ids / sizeof *ids; i++) {
+        record_kernel(&buffer, "inc_loop", T0 + 10 * i, T0 + 10 * i + 5, ids[i]);
+        decode();
+        assert_int_equal(store.devices.items[0].first_correlation, first[i]);
+    }
+}
+
 static void losses_are_counted_by_cause(void **state)
 {
     const tkt_clock_pair pair = {.ticks = 1, .cupti_ns = T0};
@@ -826,6 +839,7 @@ int main(void)
         ON_11(waits_and_overheads),
         ON_13(just_in_time_compilations),
         ON_13(a_device_is_filled_where_it_is_not_known),
+        ON_13(the_earliest_launch_of_a_device_counts_in_any_order),
         ON_13(losses_are_counted_by_cause),
         ON_13(a_record_that_cannot_be_stepped_over_ends_the_buffer),
         ON_13(a_cut_buffer_is_read_up_to_the_cut),
