@@ -170,7 +170,7 @@ static bool write_table(sqlite3 *db, const table_source *source, const table *fr
     return is_good;
 }
 
-/* ---- Reports of traces with losses ---- */
+/* ---- Reports of traces that lack events ---- */
 
 /* Sums of the events that are left would be wrong. Reports know that: they leave such figures out,
  * or take them from a summary. So their rows replace the views. */
@@ -225,9 +225,9 @@ static bool replace_views(sqlite3 *db, const takt_trace *trace)
     return is_good;
 }
 
-static bool has_losses(const takt_trace *trace)
+static bool lacks_events(const takt_trace *trace)
 {
-    return tkt_trace_lacks_spans(trace) || tkt_trace_lacks_work(trace);
+    return !trace->facts.has_spans || tkt_trace_lacks_spans(trace) || tkt_trace_lacks_work(trace);
 }
 
 /* Nobody else uses the file yet. With 16 KiB pages and a cache of 256 MiB, SQLite rarely has to
@@ -245,7 +245,7 @@ static bool write_all(sqlite3 *db, const table_source *source)
     return is_good && execute(db, table_views_sql) && execute(db, table_views_threads_sql) &&
            execute(db, table_views_devices_sql) && execute(db, table_views_gaps_sql) &&
            execute(db, table_views_phases_sql) &&
-           (!has_losses(source->trace) || replace_views(db, source->trace)) &&
+           (!lacks_events(source->trace) || replace_views(db, source->trace)) &&
            execute(db, "COMMIT");
 }
 
