@@ -69,15 +69,21 @@ void tkt_device_known(const takt_trace *trace, uint64_t *from_ns, uint64_t *unti
 {
     const tkt_activity *items = trace->activities.items;
     size_t count = tkt_device_activity_count(trace);
+    uint64_t end_ns = trace->facts.begin_ns + tkt_wall_ns(&trace->facts);
     uint64_t first_ns = UINT64_MAX, last_ns = 0;
     bool is_flight = tkt_trace_is_of_flight(trace);
-    bool is_full = trace->losses[TAKT_LOSS_DEVICE_DROPPED] > 0;
-    for (size_t i = 0; (is_flight || is_full) && i < count; i++) {
+    bool is_broken_off = tkt_is_broken_off(&trace->facts);
+    bool lacks_last = trace->losses[TAKT_LOSS_DEVICE_DROPPED] > 0 ||
+                      (is_broken_off && trace->losses[TAKT_LOSS_INCOMPLETE] > 0);
+    for (size_t i = 0; (is_flight || lacks_last) && i < count; i++) {
         first_ns = items[i].begin_ns < first_ns ? items[i].begin_ns : first_ns;
         last_ns = items[i].end_ns > last_ns ? items[i].end_ns : last_ns;
     }
     *from_ns = is_flight && count ? first_ns : trace->facts.begin_ns;
-    *until_ns = is_full && count ? last_ns : trace->facts.begin_ns + tkt_wall_ns(&trace->facts);
+    *until_ns = lacks_last && count && last_ns < end_ns ? last_ns : end_ns;
+    if (is_broken_off && trace->facts.known_until_ns < *until_ns)
+        *until_ns = trace->facts.known_until_ns;
+    *until_ns = *until_ns < *from_ns ? *from_ns : *until_ns;
 }
 
 /* ---- By device ------------------------------------------------------------------------------- */
@@ -135,8 +141,11 @@ bool tkt_device_idle_is_known(const takt_trace *trace)
 {
     static const char marked[] = "CUDA events";
     const char *backend = tkt_trace_text(trace, trace->backend);
-    bool has_ends = trace->losses[TAKT_LOSS_INCOMPLETE] <= trace->facts.activity_count / 4;
-    return has_ends && strncmp(backend, marked, sizeof marked - 1) != 0 &&
+    const takt_facts *facts = &trace->facts;
+    bool has_ends = trace->losses[TAKT_LOSS_INCOMPLETE] <= facts->activity_count / 4;
+    bool has_cut = facts->ending == TAKT_ENDING_CUT &&
+                   (facts->missing_activities > 0 || facts->known_until_ns == 0);
+    return has_ends && !has_cut && strncmp(backend, marked, sizeof marked - 1) != 0 &&
            !strstr(backend, TKT_BACKEND_WITHOUT);
 }
 

@@ -29,8 +29,8 @@ takt_status tkt_device_visit(const takt_trace *trace,
                              void (*visit)(void *user, const tkt_activity *activity), void *user);
 
 /* The part of the recording in which it is known what devices did: of a flight recorder that has
- * overwritten some from its first activity on, and until the last one where there was no room for
- * more. */
+ * overwritten some from its first activity on; until the last one where there was no room for more,
+ * or where the end of a recording that was broken off lacks some; and until its last slice. */
 void tkt_device_known(const takt_trace *trace, uint64_t *from_ns, uint64_t *until_ns);
 
 /* Adds an interval to a union of intervals that arrive sorted by begin. `until` is the union's end
@@ -61,11 +61,12 @@ typedef struct tkt_device_uses {
     uint64_t step_ns; /* total_ns without activities known to be launched outside of the recorded
                        * steps */
     uint64_t step_count; /* of how many steps that is */
-    uint64_t wall_ns;    /* the time that known_ns is a part of; 0 unless has_spans */
+    uint64_t wall_ns;    /* of the recording, which known_ns is a part of; 0 unless has_spans */
 } tkt_device_uses; /* starts as {0} */
 
 /* True if devices were idle when no activity ran, in the time of tkt_device_known(): not only marked
- * launches are known, as without CUPTI or with a filter. For the gaps, which tell what is known. */
+ * launches are known, as without CUPTI or with a filter, and the file was not cut before the end of
+ * its activities. For the gaps, which tell what is known. */
 bool tkt_device_idle_is_known(const takt_trace *trace);
 
 /* True if nearly all that the device did is known, and none to speak of was lost, so that conclusions

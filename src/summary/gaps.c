@@ -162,7 +162,9 @@ static uint64_t in_steps(const takt_trace *trace, row *r, uint64_t from, uint64_
 __attribute__((always_inline)) static inline void add_busy(sweep *s, row *r, uint64_t from_ns,
                                                            uint64_t to_ns)
 {
-    r->idle.busy_ns += clip(s, to_ns) - clip(s, from_ns);
+    from_ns = clip(s, from_ns);
+    to_ns = clip(s, to_ns);
+    r->idle.busy_ns += to_ns - from_ns;
     if (r->idle.is_device)
         r->idle.step_busy_ns += in_steps(s->trace, r, from_ns, to_ns);
 }
@@ -187,7 +189,7 @@ __attribute__((cold, noinline)) static void begin_row(sweep *s, row *r, uint32_t
         /* From the launch on the row was busy, and before that it is unknown. */
         r->unknown_ns = from_ns - s->begin_ns;
         if (r->idle.is_device)
-            r->idle.step_unknown_ns = in_steps(s->trace, r, s->begin_ns, from_ns);
+            r->idle.step_unknown_ns += in_steps(s->trace, r, s->begin_ns, from_ns);
         begin_busy(s, r, from_ns, clip(s, activity->begin_ns));
     } else if (activity->begin_ns > r->until_ns)
         close_edge(s, r, number, r->until_ns, activity->begin_ns);
@@ -239,6 +241,7 @@ static void begin_device(sweep *s, row *r)
 {
     uint64_t earlier_ns = earlier_until_ns(s, r->idle.device), until_ns = clip(s, earlier_ns);
     r->is_watched = earlier_ns > 0;
+    r->idle.step_unknown_ns = in_steps(s->trace, r, s->trace->facts.begin_ns, s->begin_ns);
     begin_busy(s, r, s->begin_ns, until_ns);
 }
 
@@ -393,6 +396,9 @@ static void close_rows(sweep *s)
         row *r = &s->rows.items[i];
         if (r->until_ns < s->end_ns)
             close_edge(s, r, NONE, r->until_ns, s->end_ns);
+        if (r->idle.is_device)
+            r->idle.step_unknown_ns +=
+                in_steps(s->trace, r, s->end_ns, s->trace->facts.begin_ns + s->result->wall_ns);
     }
 }
 
@@ -460,7 +466,7 @@ takt_status tkt_gaps_of(const takt_trace *trace, const tkt_gaps_wish *wish, tkt_
                .scopes = {.trace = trace, .stay = wish->stay, .user = wish->user}};
     tkt_device_known(trace, &s.begin_ns, &s.end_ns);
     s.longest[false].wanted = s.longest[true].wanted = wish->longest;
-    tkt_gaps gaps = {.wall_ns = s.end_ns > s.begin_ns ? s.end_ns - s.begin_ns : 0};
+    tkt_gaps gaps = {.wall_ns = tkt_wall_ns(&trace->facts)};
     s.result = &gaps;
     takt_status status = tkt_wait_lists_init(&s.waits, trace);
     if (status == TAKT_OK)

@@ -100,7 +100,7 @@ typedef struct tkt_gaps {
     tkt_map waited; /* tkt_launch_key() -> how long devices were idle for these launches, in ns */
     tkt_gap_list stream_gaps;
     tkt_gap_list device_gaps;
-    uint64_t wall_ns; /* time of the recording in which devices' work is recorded */
+    uint64_t wall_ns; /* of the recording */
     uint64_t step_ns; /* sum of the durations of devices' activities, without those known to be
                        * launched outside of the recorded steps */
     tkt_copying copying;

@@ -207,7 +207,8 @@ bool tkt_trace_lacks_spans(const takt_trace *trace)
 bool tkt_trace_lacks_work(const takt_trace *trace)
 {
     const uint64_t *losses = trace->losses;
-    uint64_t lost = losses[TAKT_LOSS_DEVICE_DROPPED] + losses[TAKT_LOSS_OVERWRITTEN];
+    uint64_t lost = losses[TAKT_LOSS_DEVICE_DROPPED] + losses[TAKT_LOSS_OVERWRITTEN] +
+                    trace->facts.missing_activities;
     uint64_t count = trace->facts.activity_count;
     return lost > count / 100 || losses[TAKT_LOSS_INCOMPLETE] > count / 4 || has_part_of_end(trace);
 }

@@ -420,7 +420,7 @@ static inline bool tkt_trace_is_of_flight(const takt_trace *trace)
 bool tkt_trace_lacks_spans(const takt_trace *trace);
 
 /* True if so much of what devices did is missing that their busy times, and rates of work, say
- * nothing: a hundredth was lost, or a quarter had not finished. */
+ * nothing: a hundredth was lost or is cut off, or a quarter had not finished. */
 bool tkt_trace_lacks_work(const takt_trace *trace);
 
 /* True if a summary was recorded, beside spans or without. */

@@ -373,6 +373,56 @@ static void one_activity_has_two_edges(void **state)
     }
 }
 
+/* Work from 70 to 120 and from 210 to 400 us, of a recording from 50 to 500. */
+static void what_lacks_work_is_known_for_less_than_the_recording(void **state)
+{
+    (void)state;
+    static const struct {
+        int loss; /* or -1 */
+        takt_ending ending;
+        uint64_t whole_until_ns, missing;
+        uint64_t known_us, busy_us, steps_busy_us, steps_unknown_us;
+    } cases[] = {
+        {-1, TAKT_ENDING_WHOLE, 0, 0, 450, 240, 125, 0},
+        {-1, TAKT_ENDING_KILLED, US(300), 0, 250, 140, 75, 50},
+        {-1, TAKT_ENDING_STOPPED, US(300), 0, 250, 140, 75, 50},
+        {TAKT_LOSS_INCOMPLETE, TAKT_ENDING_KILLED, US(500), 0, 350, 240, 125, 0},
+        {TAKT_LOSS_INCOMPLETE, TAKT_ENDING_WHOLE, 0, 0, 450, 240, 125, 0},
+        {TAKT_LOSS_OVERWRITTEN, TAKT_ENDING_WHOLE, 0, 0, 430, 240, 125, 15},
+        {TAKT_LOSS_DEVICE_DROPPED, TAKT_ENDING_WHOLE, 0, 0, 350, 240, 125, 0},
+        {-1, TAKT_ENDING_CUT, US(500), 0, 450, 240, 125, 0},
+        {-1, TAKT_ENDING_CUT, US(500), 1, 0, 240, 125, 0},
+        {-1, TAKT_ENDING_CUT, 0, 0, 0, 240, 125, 0},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        takt_trace *trace = begin();
+        trace->facts.begin_ns = US(50);
+        trace->facts.end_ns = US(500);
+        trace->facts.ending = cases[i].ending;
+        trace->facts.known_until_ns = cases[i].whole_until_ns;
+        trace->facts.missing_activities = cases[i].missing;
+        if (cases[i].loss >= 0)
+            trace->losses[cases[i].loss] = 1;
+        build_step(trace, 0, US(55), US(75));
+        build_step(trace, 1, US(100), US(200));
+        build_step(trace, 2, US(250), US(350));
+        launch(trace, US(60), US(61), 7, US(70), US(120));
+        for (int n = 0; n < 2; n++) /* one that is incomplete is a quarter then */
+            launch(trace, US(62), US(63), 7, US(120), US(120));
+        launch(trace, US(200), US(201), 7, US(210), US(400));
+        tkt_gaps gaps = gaps_of(trace);
+        const tkt_idle *idle = &gaps.idles.items[0];
+        assert_int_equal(gaps.wall_ns, 450000);
+        assert_int_equal(idle->known_ns, 1000 * cases[i].known_us);
+        assert_int_equal(idle->busy_ns, 1000 * cases[i].busy_us);
+        assert_int_equal(idle->step_busy_ns, 1000 * cases[i].steps_busy_us);
+        assert_int_equal(idle->step_unknown_ns, 1000 * cases[i].steps_unknown_us);
+        assert_int_equal(idle->idle_ns,
+                         cases[i].known_us ? 1000 * (cases[i].known_us - cases[i].busy_us) : 0);
+        done(trace, &gaps);
+    }
+}
+
 static void summaries_have_no_gaps(void **state)
 {
     (void)state;
@@ -804,6 +854,7 @@ int main(void)
         cmocka_unit_test(every_stream_has_a_row_behind_its_device),
         cmocka_unit_test(without_activities_there_is_nothing),
         cmocka_unit_test(one_activity_has_two_edges),
+        cmocka_unit_test(what_lacks_work_is_known_for_less_than_the_recording),
         cmocka_unit_test(summaries_have_no_gaps),
         cmocka_unit_test(idle_time_is_the_innermost_scopes),
         cmocka_unit_test(of_equally_long_stays_the_first_names_a_gap),

@@ -6,6 +6,7 @@
 #include "cli/cli.h"
 #include "cuda/kinds.h"
 #include "report/show.h"
+#include "summary/device.h"
 #include "trace/model.h"
 
 #include <takt/activity.h>
@@ -308,19 +309,23 @@ static void put_devices(const takt_trace *trace, html_bytes *out)
 }
 
 /* Since when it is known when devices were busy, and until when they were at once: with the launch
- * of their first activity, or with work from before the recording. */
+ * of their first activity, or with work from before the recording. Nothing where it is not known up
+ * to the recording's end. */
 static void put_busy(const html_writer *writer, html_bytes *out)
 {
     const takt_facts *facts = takt_trace_facts(writer->trace);
     const tkt_gaps *gaps;
     bool is_first = true;
     html_print(out, "[");
-    bool has_gaps = tkt_trace_gaps(writer->trace, &gaps) == TAKT_OK;
+    uint64_t from_ns, until_ns;
+    tkt_device_known(writer->trace, &from_ns, &until_ns);
+    bool has_gaps = until_ns == facts->begin_ns + tkt_wall_ns(facts) &&
+                    tkt_trace_gaps(writer->trace, &gaps) == TAKT_OK;
     for (size_t i = 0; has_gaps && i < gaps->idles.count; i++) {
         const tkt_idle *idle = &gaps->idles.items[i];
         if (!idle->is_device || !idle->known_ns)
             continue;
-        uint64_t since_ns = facts->begin_ns + gaps->wall_ns - idle->known_ns;
+        uint64_t since_ns = until_ns - idle->known_ns;
         html_print(out, "%s{\"device\": ", is_first ? "" : ", ");
         put_text(out, tkt_trace_text(writer->trace, idle->device));
         html_print(out, ", \"since\": %" PRIu64 ", \"until\": %" PRIu64 "}",
