@@ -147,8 +147,10 @@ static void *stream_of(const char *name, bool is_driver, const void *parameters)
     const char *at = parameters;
     const char *function = name + (is_driver ? 2 : 4);
     bool has_config = strncmp(function, "LaunchKernelEx", 14) == 0;
-    if (!parameters || (strncmp(function, "LaunchKernel", 12) != 0 &&
-                        strncmp(function, "LaunchCooperativeKernel", 23) != 0))
+    bool is_of_many = strstr(function, "MultiDevice") != NULL; /* a list of launches: no stream */
+    if (!parameters || is_of_many ||
+        (strncmp(function, "LaunchKernel", 12) != 0 &&
+         strncmp(function, "LaunchCooperativeKernel", 23) != 0))
         return NULL;
     if (has_config)
         memcpy(&at, parameters, sizeof at);
