@@ -92,8 +92,9 @@ TAKT_API void takt_end(void);
 #define TAKT_LEVEL_DETAIL 4
 
 /* TAKT_SCOPE with a category and a level. The configuration can switch a category off ("categories:
- * {io: off}"). All other macros use the default category and TAKT_LEVEL_NORMAL. Takt distinguishes
- * fifteen categories; all later ones share the last. */
+ * {io: off}"). All other macros, and functions, use the default category and TAKT_LEVEL_NORMAL: at
+ * level 1 a recorded scope lacks its arguments and work. Takt distinguishes fifteen categories; all
+ * later ones share the last. */
 #define TAKT_SCOPE_IN(category, level, name) TAKT_BLOCK_IN(category, level, name)
 
 /* TAKT_SCOPE with a color, a constant 0xRRGGBB, for the page of `takt report --html`. With 0 the

@@ -132,11 +132,13 @@ for format in sqlite csv; do
     err_has '^takt: cannot write none/x\.db: '
 done
 
-# A summary has no events; the rest is there.
+# A summary has no events; the rest is there, also its reports.
 run export --sqlite --csv summary.pftrace
 status_is 0
 err_has '^takt: summary\.pftrace: holds only a summary .* are empty$'
-python3 "$support/table_questions.py" summary summary.db summary-csv || fail "a summary has events"
+"$takt" report --scopes --json --rows all summary.pftrace >summary.json
+python3 "$support/table_questions.py" summary summary.db summary-csv summary.json ||
+    fail "a summary has events, or not its reports"
 
 # What the page asks is answered.
 python3 "$support/table_questions.py" page fluid.db "$page" || fail "a query of the page fails"
