@@ -53,9 +53,7 @@ sources() { # ROOT clone|tarball USER
     chroot "$fresh/$1" chown -R "$3:" /home/someone/takt
 }
 
-for release in "${@:-bookworm trixie}"; do
-    set -- $release
-done
+[ $# -gt 0 ] || set -- bookworm trixie
 for release in "$@"; do
     make_root "$release"
     full=$release-full
