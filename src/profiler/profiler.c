@@ -130,6 +130,7 @@ static void adopt(takt_profiler *profiler, tkt_cycle *cycle)
 __attribute__((cold)) static void hand_over(takt_profiler *profiler, tkt_cycle *cycle)
 {
     tkt_cycle *before = profiler->delivered; /* on_trace may stop the profiler */
+    cycle->next = before;
     profiler->delivered = cycle;
     profiler->delivered_at = (uintptr_t)__builtin_frame_address(0);
     profiler->is_away = true;
@@ -462,6 +463,16 @@ static bool take_to_destroy(takt_profiler *profiler, uintptr_t frame)
     return is_entered && !is_delivering;
 }
 
+/* Cycles whose on_trace has jumped out. Saved at exit, they may still be with the program. */
+static void destroy_delivered(takt_profiler *profiler)
+{
+    while (profiler->delivered && !profiler->is_saved) {
+        tkt_cycle *cycle = profiler->delivered;
+        profiler->delivered = cycle->next;
+        tkt_cycle_destroy(cycle);
+    }
+}
+
 __attribute__((cold)) void takt_profiler_destroy(takt_profiler *profiler)
 {
     TKT_OWN_WORK;
@@ -470,8 +481,7 @@ __attribute__((cold)) void takt_profiler_destroy(takt_profiler *profiler)
         return;
     if (profiler->is_running)
         takt_profiler_stop(profiler);
-    if (!profiler->is_saved)
-        tkt_cycle_destroy(profiler->delivered);
+    destroy_delivered(profiler);
     tkt_exit_forget(profiler);
     tkt_worker_fini(&profiler->worker);
     takt_trace_release(profiler->last);
