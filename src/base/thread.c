@@ -398,7 +398,12 @@ int __cxa_atexit(void (*function)(void *), void *argument, void *object);
 void __cxa_finalize(void *object);
 
 static void (*unload_handler)(void);
-static bool is_exiting;
+static bool is_exiting, is_unloading;
+
+bool tkt_is_unloading(void)
+{
+    return is_unloading;
+}
 
 static void note_exit(void *unused)
 {
@@ -418,6 +423,7 @@ __attribute__((destructor)) static void unload(void)
     if (!unload_handler)
         return;
     __cxa_finalize(&is_exiting); /* runs note_exit() once more, and forgets it */
-    if (!is_exit)
+    is_unloading = !is_exit;
+    if (is_unloading)
         unload_handler();
 }

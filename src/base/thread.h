@@ -143,6 +143,9 @@ bool tkt_thread_peek(void *out, const void *from, size_t size);
  * when the process exits, since other threads may go on then. One handler in a process. */
 void tkt_at_unload(void (*handler)(void));
 
+/* True after that handler, while the plugin's functions of atexit() run. */
+bool tkt_is_unloading(void);
+
 /* A forked child has copies of locks that other threads of the parent may hold, Takt's and the C
  * library's. Takt is therefore disabled in it: it does nothing there, and takes no lock. Handlers
  * of tkt_at_fork() call tkt_process_disable(). After tkt_process_mark(), children forked without

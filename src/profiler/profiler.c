@@ -416,7 +416,10 @@ __attribute__((cold)) void tkt_profiler_save_at_exit(takt_profiler *profiler, bo
     else
         deliver(profiler);
     view(profiler);
-    tkt_worker_end(&profiler->worker); /* it may be a plugin that is unloaded, its code with it */
+    /* The thread's code goes with the plugin. Not at exit: exit() may run on the last thread, and
+     * the worker, ending, may take itself for that. */
+    if (tkt_is_unloading())
+        tkt_worker_end(&profiler->worker);
 }
 
 /* ---- Making and freeing ---------------------------------------------------------------------- */
