@@ -1,7 +1,7 @@
 /* Takt's own time in a recording.
  *
- * An event's cost has few parts: reading the clock, writing a record, and finding an open span in a
- * map under a lock. The clock and the map are measured once, outside the recording: events made for
+ * An event's cost has few parts: reading the clock, writing a record, and keeping an open span under
+ * a lock, which is about as dear as a map's entry. The clock and a map are measured once, outside the recording: events made for
  * measuring would appear in a trace. tkt_cost_of() knows how many of each a kind of event takes.
  * `make bench` (group "cost") compares the result with measurements. */
 
@@ -28,7 +28,7 @@ enum {
 #define MADE     15  /* for each name that was made at run time, or given to a function */
 #define STRING   2.5 /* for each text, and the next one for each of its bytes */
 #define BYTE     0.02
-#define SHELVES  4 /* uses of the map for a span on a track, and the work around them */
+#define SHELVES  1.06 /* a span on a track, in such uses of a map; open spans need none themselves */
 
 typedef struct prices {
     double clock; /* ns for one reading */
