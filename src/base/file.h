@@ -12,8 +12,8 @@
 #define TKT_MOST_OF_A_NAME 10000u /* NAME, NAME-2, ... that are tried */
 
 /* Reads a whole file into memory, and adds a NUL. The caller frees it with tkt_free(). A file of
- * more than `limit` bytes is TAKT_IO_ERROR, and so are a pipe without a
- * writer and a device that has nothing now; a writer is waited for. `error` may be NULL. */
+ * more than `limit` bytes is TAKT_IO_ERROR, and so are a pipe without a writer and a device that has
+ * nothing now; a writer is waited for. `error` may be NULL. */
 takt_status tkt_file_read(const char *path, size_t limit, char **data, size_t *size,
                           takt_error *error);
 

@@ -13,7 +13,6 @@
 #include <unistd.h>
 
 #define FIRST_READ_BYTES ((size_t)64 << 10)
-#define PATIENCE_MS      1000
 
 static ssize_t read_retrying(int fd, char *into, size_t size)
 {
@@ -24,19 +23,17 @@ static ssize_t read_retrying(int fd, char *into, size_t size)
     return count;
 }
 
+static bool is_pipe(int fd)
+{
+    struct stat facts;
+    return fstat(fd, &facts) == 0 && S_ISFIFO(facts.st_mode);
+}
+
 /* A pipe that somebody writes to, or a terminal: who named it wants what will come. */
 static bool wait_readable(int fd)
 {
-    struct stat facts;
     struct pollfd wanted = {.fd = fd, .events = POLLIN};
-    bool may_wait = (fstat(fd, &facts) == 0 && S_ISFIFO(facts.st_mode)) || isatty(fd);
-    return may_wait && (poll(&wanted, 1, -1) >= 0 || errno == EINTR);
-}
-
-static bool is_empty_pipe(int fd, size_t count)
-{
-    struct stat facts;
-    return count == 0 && fstat(fd, &facts) == 0 && S_ISFIFO(facts.st_mode);
+    return (is_pipe(fd) || isatty(fd)) && (poll(&wanted, 1, -1) >= 0 || errno == EINTR);
 }
 
 typedef struct content {
@@ -70,7 +67,7 @@ static int read_all(int fd, size_t limit, content *data)
         if (number != 0)
             return number;
         if (count == 0)
-            return is_empty_pipe(fd, data->count) ? EPIPE : 0;
+            return data->count == 0 && is_pipe(fd) ? EPIPE : 0;
         data->count += (size_t)count;
         if (data->count + 1 == data->capacity)
             room = data->capacity + 1;

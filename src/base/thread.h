@@ -18,7 +18,7 @@ void tkt_mutex_unlock(tkt_mutex *mutex);
 /* The locks that the calling thread holds or waits for, the allocator's included; without those of
  * tkt_busy_lock(). Meanwhile nobody cancels it: it would never give them back. */
 extern __thread uint32_t tkt_locks_held;
-#define TKT_LOCKS_ASYNC 0x80000000u /* bits of it: how the thread could be cancelled before */
+#define TKT_LOCKS_ASYNC      0x80000000u /* bits of it: how the thread could be cancelled before */
 #define TKT_LOCKS_MAY_CANCEL 0x40000000u
 #define TKT_LOCKS_COUNT      0x3fffffffu
 void tkt_lock_begins(void);

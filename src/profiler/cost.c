@@ -1,9 +1,10 @@
 /* Takt's own time in a recording.
  *
- * An event's cost has few parts: reading the clock, writing a record, and keeping an open span under
- * a lock, which is about as dear as a map's entry. The clock and a map are measured once, outside the recording: events made for
- * measuring would appear in a trace. tkt_cost_of() knows how many of each a kind of event takes.
- * `make bench` (group "cost") compares the result with measurements. */
+ * An event's cost has few parts: reading the clock, writing a record, and keeping an open span
+ * under a lock, which is about as dear as a map's entry. The clock and a map are measured once,
+ * outside the recording: events made for measuring would appear in a trace. tkt_cost_of() knows how
+ * many of each a kind of event takes. `make bench` (group "cost") compares the result with
+ * measurements. */
 
 #include "profiler/cycle.h"
 
@@ -28,7 +29,8 @@ enum {
 #define MADE     15  /* for each name that was made at run time, or given to a function */
 #define STRING   2.5 /* for each text, and the next one for each of its bytes */
 #define BYTE     0.02
-#define SHELVES  1.06 /* a span on a track, in such uses of a map; open spans need none themselves */
+#define SHELVES  1.06 /* a span on a track, in such uses of a map; open spans need none themselves \
+                       */
 
 typedef struct prices {
     double clock; /* ns for one reading */

@@ -68,7 +68,8 @@ static takt_span remember(tkt_task task, takt_loss *loss)
     if (taken) {
         uint64_t at = (uint64_t)(taken - s->places.items) * SHARDS + number;
         taken->task = task;
-        taken->use += taken->use + 1 ? 1 : 2; /* a number is never 0 */
+        if (++taken->use == 0)
+            taken->use = 1; /* a number is never 0 */
         tkt_mapping_set_task(at, &task);
         span = (uint64_t)taken->use << 32 | at;
     }

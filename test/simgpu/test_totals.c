@@ -6,6 +6,8 @@
 
 #include "trace/model.h"
 
+#include "base/alloc.h"
+#include "support/memory_sink.h"
 #include "support/test.h"
 
 #include <takt/memory.h>
@@ -187,20 +189,6 @@ static int let_go(void **state)
     return 0;
 }
 
-typedef struct text {
-    char bytes[16384];
-    size_t size;
-} text;
-
-static takt_status take_text(void *user, const void *data, size_t size)
-{
-    text *to = user;
-    assert_true(to->size + size < sizeof to->bytes);
-    memcpy(to->bytes + to->size, data, size);
-    to->size += size;
-    return TAKT_OK;
-}
-
 /* CUDA says of both with which device they were made. */
 TEST(pinned_memory_is_told_from_a_devices)
 {
@@ -210,12 +198,14 @@ TEST(pinned_memory_is_told_from_a_devices)
     check(cuMemAllocHost_v2(&pinned, MIB));
     step(profiler);
     stop(profiler);
-    text table = {.size = 0};
+    memory_sink table = {0};
     takt_report_options options = {.struct_size = sizeof options, .width = 160};
-    const takt_sink sink = {take_text, &table};
+    const takt_sink sink = memory_sink_of(&table);
     assert_int_equal(takt_report(last_trace, "memory", &options, &sink), TAKT_OK);
-    assert_non_null(strstr(table.bytes, "  cuda:0\n"));
-    assert_non_null(strstr(table.bytes, "  host, pinned\n"));
+    memory_sink_write(&table, "", 1);
+    assert_non_null(strstr(table.data, "  cuda:0\n"));
+    assert_non_null(strstr(table.data, "  host, pinned\n"));
+    tkt_free(table.data);
     assert_int_equal(memory_of_last()->totals.window_allocations, 1);
     check(cuMemFree_v2(memory));
     check(cuMemFreeHost(pinned));

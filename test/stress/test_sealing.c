@@ -162,15 +162,6 @@ static void *solve(void *unused)
     return unused;
 }
 
-static double flops_of_spans(const takt_trace *trace)
-{
-    double flops = 0;
-    for (size_t t = 0; t < trace->tracks.count; t++)
-        for (size_t i = 0; i < trace->tracks.items[t].works.count; i++)
-            flops += trace->tracks.items[t].works.items[i].flops;
-    return flops;
-}
-
 static double flops_of_tree(const takt_trace *trace)
 {
     double flops = 0;

@@ -1,6 +1,6 @@
 /* Threads that record while they end: in destructors of the host's keys, in any of the rounds that
  * the C library makes of them. In the last round nobody tells Takt that the thread is gone. */
-#include "base/sanitizers.h"
+#include "support/sanitized.h"
 #include "support/skip.h"
 #include "support/test.h"
 
@@ -212,9 +212,8 @@ static void cancel_threads(takt_mode mode)
 
 TEST(threads_that_are_cancelled_at_any_instruction_hold_nobody_up)
 {
-#if defined(TKT_ADDRESS_SANITIZER) || defined(TKT_THREAD_SANITIZER)
-    SKIP_CASE("a sanitizer has locks of its own");
-#endif
+    if (IS_SANITIZED)
+        SKIP_CASE("a sanitizer has locks of its own");
     cancel_threads(TAKT_MODE_TRACE);
     cancel_threads(TAKT_MODE_SUMMARY);
     cancel_threads(TAKT_MODE_BOTH);

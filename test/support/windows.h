@@ -32,4 +32,14 @@ static inline takt_trace *end_and_seal(tkt_window *window)
     return seal_window(window);
 }
 
+/* The work that its spans declare. */
+static inline double flops_of_spans(const takt_trace *trace)
+{
+    double flops = 0;
+    for (size_t t = 0; t < trace->tracks.count; t++)
+        for (size_t i = 0; i < trace->tracks.items[t].works.count; i++)
+            flops += trace->tracks.items[t].works.items[i].flops;
+    return flops;
+}
+
 #endif

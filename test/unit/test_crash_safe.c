@@ -87,6 +87,14 @@ static const char *find_file(const char *ending)
     return found;
 }
 
+static void assert_no_file(const char *like)
+{
+    glob_t files;
+    char pattern[128];
+    snprintf(pattern, sizeof pattern, "%s/%s", folder, like);
+    assert_int_equal(glob(pattern, 0, NULL, &files), GLOB_NOMATCH);
+}
+
 static takt_trace *recover(void)
 {
     takt_trace *trace = NULL;
@@ -773,11 +781,8 @@ TEST(another_profiler_at_the_same_time_is_not_in_it)
 
 TEST(a_clean_exit_removes_the_file)
 {
-    glob_t files;
-    char pattern[128];
     in_child(stop_and_exit);
-    snprintf(pattern, sizeof pattern, "%s/*", folder);
-    assert_int_equal(glob(pattern, 0, NULL, &files), GLOB_NOMATCH);
+    assert_no_file("*");
 }
 
 /* The disk is full when the cycle is to be saved, and the program ends as always. */
@@ -835,11 +840,8 @@ static void go_on_after_a_full_disk(void)
 
 TEST(the_next_cycle_takes_its_place)
 {
-    glob_t files;
-    char pattern[128];
     in_child(go_on_after_a_full_disk);
-    snprintf(pattern, sizeof pattern, "%s/*.crash", folder);
-    assert_int_equal(glob(pattern, 0, NULL, &files), GLOB_NOMATCH);
+    assert_no_file("*.crash");
     remove_files();
 }
 
@@ -877,11 +879,8 @@ static void start_two_at_once(void)
 
 TEST(of_two_that_start_at_once_one_has_the_file)
 {
-    glob_t files;
-    char pattern[128];
     in_child(start_two_at_once);
-    snprintf(pattern, sizeof pattern, "%s/*.crash", folder);
-    assert_int_equal(glob(pattern, 0, NULL, &files), GLOB_NOMATCH);
+    assert_no_file("*.crash");
 }
 
 static void begin_many_cycles(void)

@@ -363,15 +363,6 @@ TEST(threads_that_fold_add_nothing_from_outside_the_window)
 
 /* ---- Declared work in both forms ------------------------------------------------------------- */
 
-static double flops_of_spans(const takt_trace *trace)
-{
-    double flops = 0;
-    for (size_t t = 0; t < trace->tracks.count; t++)
-        for (size_t i = 0; i < trace->tracks.items[t].works.count; i++)
-            flops += trace->tracks.items[t].works.items[i].flops;
-    return flops;
-}
-
 /* A thread goes on while its window ends: a scope that begins after the end has no work in it, but
  * the one around it has. */
 TEST(work_around_a_scope_that_begins_after_the_end_counts)

@@ -3,7 +3,9 @@
 
 #include "trace/model.h"
 
+#include "base/alloc.h"
 #include "support/locale.h"
+#include "support/memory_sink.h"
 #include "support/skip.h"
 #include "support/test.h"
 
@@ -386,24 +388,10 @@ TEST(trees_are_indented_and_explained_once)
 
 /* ---- Where timers print to ---- */
 
-typedef struct heard {
-    char text[4096];
-    size_t size;
-} heard;
-
-static takt_status hear(void *user, const void *data, size_t size)
-{
-    heard *all = user;
-    assert_true(all->size + size < sizeof all->text);
-    memcpy(all->text + all->size, data, size);
-    all->size += size;
-    return TAKT_OK;
-}
-
 TEST(a_sink_gets_what_is_printed)
 {
-    heard all = {.size = 0};
-    const takt_sink sink = {hear, &all};
+    memory_sink all = {0};
+    const takt_sink sink = memory_sink_of(&all);
     takt_timing *timing;
     takt_timed timed;
     capture_stdout();
@@ -419,9 +407,11 @@ TEST(a_sink_gets_what_is_printed)
     TAKT_TIMED(&timed, .name = "work", .reports = "scopes")
         pass_ns(MS);
     takt_timed_print(&timed);
-    assert_int_equal(count_of(all.text, "Demo took 1.00 ms\nNo activity\nscopes\n"), 1);
-    assert_int_equal(count_of(all.text, "work: 1 repetition\n  mean          1.000 ms\n"), 1);
+    memory_sink_write(&all, "", 1);
+    assert_int_equal(count_of(all.data, "Demo took 1.00 ms\nNo activity\nscopes\n"), 1);
+    assert_int_equal(count_of(all.data, "work: 1 repetition\n  mean          1.000 ms\n"), 1);
     takt_set_print(NULL);
+    tkt_free(all.data);
     {
         TAKT_TIMER("Demo");
     }
