@@ -178,25 +178,28 @@ takt_status tkt_keeping_start(tkt_saved_options *options)
 
 _Static_assert(TKT_MAPPING_WINDOWS > TKT_MOST_CYCLES + MOST_HELD, "each cycle has a place");
 
-/* Cycles that are not saved, and whose program goes on. */
-static struct {
-    tkt_mutex lock;
+/* A cycle that is not saved, and whose program goes on. */
+typedef struct held_cycle {
+    tkt_window *window;
+    uint32_t number;
+    uint32_t mapped; /* its number in the file */
+} held_cycle;
+
+typedef struct held_cycles {
+    held_cycle items[MOST_HELD];
     uint32_t count;
-    uint32_t numbers[MOST_HELD]; /* of the cycles */
-    uint32_t mapped[MOST_HELD];  /* in the file */
-    tkt_window *windows[MOST_HELD];
-} held = {.lock = TKT_MUTEX_INIT};
+} held_cycles;
+
+static tkt_mutex held_lock = TKT_MUTEX_INIT;
+static held_cycles held; /* held_lock */
 
 void tkt_keeping_hold(tkt_cycle *cycle)
 {
-    tkt_mutex_lock(&held.lock);
+    tkt_mutex_lock(&held_lock);
     bool has_room = held.count < MOST_HELD;
-    if (has_room) {
-        held.numbers[held.count] = cycle->number;
-        held.mapped[held.count] = cycle->mapped - 1;
-        held.windows[held.count++] = cycle->window;
-    }
-    tkt_mutex_unlock(&held.lock);
+    if (has_room)
+        held.items[held.count++] = (held_cycle){cycle->window, cycle->number, cycle->mapped - 1};
+    tkt_mutex_unlock(&held_lock);
     if (!has_room)
         return;
     cycle->window = NULL;
@@ -207,18 +210,20 @@ void tkt_keeping_hold(tkt_cycle *cycle)
             cycle->number, tkt_mapping_path());
 }
 
-/* The memory of held cycles is needed. */
+/* The memory of held cycles is needed. Logs without the lock: the program's function may call Takt.
+ */
 static void let_go(void)
 {
-    tkt_mutex_lock(&held.lock);
-    for (uint32_t i = 0; i < held.count; i++) {
-        tkt_log(TAKT_LOG_WARNING, "cycle %u is no longer in the crash-safe file: it was not saved",
-                held.numbers[i]);
-        tkt_mapping_close_window(held.mapped[i]);
-        tkt_window_close(held.windows[i]);
-    }
+    tkt_mutex_lock(&held_lock);
+    const held_cycles gone = held;
     held.count = 0;
-    tkt_mutex_unlock(&held.lock);
+    tkt_mutex_unlock(&held_lock);
+    for (uint32_t i = 0; i < gone.count; i++) {
+        tkt_mapping_close_window(gone.items[i].mapped);
+        tkt_window_close(gone.items[i].window);
+        tkt_log(TAKT_LOG_WARNING, "cycle %u is no longer in the crash-safe file: it was not saved",
+                gone.items[i].number);
+    }
 }
 
 void tkt_keeping_begin(tkt_cycle *cycle, const tkt_window *window)
