@@ -586,8 +586,9 @@ check-compilers:
 	@test/support/install-packages.sh compilers
 	@+$(again) check-compilers-built
 check-compilers-built: all
-	@$(test_env) PLACES='20 200' TEST_SECONDS=7200 test/support/run-tests.sh \
-	    $(addprefix test/compile/check_,headers.sh names.sh programs.sh disable.sh places.sh modules.sh)
+	@$(test_env) PLACES='20 200' LEVEL=-O2 TEST_SECONDS=7200 test/support/run-tests.sh \
+	    $(addprefix test/compile/check_,headers.sh names.sh programs.sh disable.sh places.sh modules.sh) \
+	    test/install/check_amalgamation.sh
 
 check-with-%:
 	@+$(again) B='$(B)/with/$*' CC='$*' CUDA=0 WERROR=1 check-tests
