@@ -360,6 +360,7 @@ typedef void (*tkt_cupti_completed)(void *context, uint32_t stream, uint8_t *buf
     X(stream_create, cuStreamCreate, 0, (void **, unsigned))                                       \
     X(stream_destroy, cuStreamDestroy_v2, 0, (void *))                                             \
     X(stream_is_capturing, cuStreamIsCapturing, 0, (void *, int *))                                \
+    X(stream_query, cuStreamQuery, 0, (void *))                                                    \
     X(context_record, cuCtxRecordEvent, 0, (void *, void *))                                       \
     X(event_create, cuEventCreate, 0, (void **, unsigned))                                         \
     X(event_record, cuEventRecord, 0, (void *, void *))                                            \

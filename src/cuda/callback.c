@@ -118,29 +118,79 @@ void tkt_callback_report(const tkt_cuda_call *call)
         hook(call);
 }
 
-/* True for a one-dimensional copy or set of no bytes, which never reaches a device. The byte count
- * is the third parameter, or the fifth of copies between devices: see
- * generated_cuda_runtime_api_meta.h and generated_cuda_meta.h. */
-static bool is_empty(const char *name, const void *parameters)
+/* Where the parameters of copies and sets have their extent, each a size_t: by
+ * generated_cuda_runtime_api_meta.h, generated_cuda_meta.h, and the structs of driver_types.h and
+ * cuda.h to which a lone parameter points. */
+typedef struct extent {
+    char function[18]; /* without "cuda" or "cu", and without "Async" */
+    uint8_t at;
+    uint8_t count;
+    bool is_pointed_to;
+} extent;
+
+static const extent runtime_extents[] = {
+    {"cpy", 16, 1, false},
+    {"cpyToSymbol", 16, 1, false},
+    {"cpyFromSymbol", 16, 1, false},
+    {"cpyPeer", 32, 1, false},
+    {"cpyToArray", 32, 1, false},
+    {"cpyFromArray", 32, 1, false},
+    {"cpy2D", 32, 2, false},
+    {"cpy2DToArray", 40, 2, false},
+    {"cpy2DFromArray", 40, 2, false},
+    {"cpy2DArrayToArray", 48, 2, false},
+    {"cpy3D", 128, 3, true},
+    {"cpy3DPeer", 144, 3, true},
+    {"set", 16, 1, false},
+    {"set2D", 24, 2, false},
+    {"set3D", 40, 3, false},
+};
+
+static const extent driver_extents[] = {
+    {"cpy", 16, 1, false},      {"cpyHtoD", 16, 1, false},   {"cpyDtoH", 16, 1, false},
+    {"cpyDtoD", 16, 1, false},  {"cpyAtoD", 24, 1, false},   {"cpyDtoA", 24, 1, false},
+    {"cpyHtoA", 24, 1, false},  {"cpyAtoH", 24, 1, false},   {"cpyAtoA", 32, 1, false},
+    {"cpyPeer", 32, 1, false},  {"cpy2D", 112, 2, true},     {"cpy2DUnaligned", 112, 2, true},
+    {"cpy3D", 176, 3, true},    {"cpy3DPeer", 176, 3, true}, {"setD8", 16, 1, false},
+    {"setD16", 16, 1, false},   {"setD32", 16, 1, false},    {"setD2D8", 24, 2, false},
+    {"setD2D16", 24, 2, false}, {"setD2D32", 24, 2, false},
+};
+
+static bool is_function(const char *name, const char *wanted)
 {
-    const char *function = name + (strncmp(name, "cuda", 4) == 0 ? 4 : 2);
-    static const char *const counted[] = {
-        "Memcpy",     "MemcpyAsync",     "MemcpyHtoD",      "MemcpyDtoH",
-        "MemcpyDtoD", "MemcpyHtoDAsync", "MemcpyDtoHAsync", "MemcpyDtoDAsync",
-        "Memset",     "MemsetAsync",     "MemsetD8",        "MemsetD8Async",
-        "MemsetD16",  "MemsetD16Async",  "MemsetD32",       "MemsetD32Async"};
-    size_t bytes = 1;
-    if (!parameters || strncmp(function, "Mem", 3) != 0)
-        return false;
-    if (strncmp(function, "MemcpyPeer", 10) == 0)
-        memcpy(&bytes, (const char *)parameters + 32, sizeof bytes);
-    for (size_t i = 0; i < sizeof counted / sizeof *counted; i++)
-        if (strcmp(function, counted[i]) == 0)
-            memcpy(&bytes, (const char *)parameters + 16, sizeof bytes);
-    return bytes == 0;
+    size_t size = strlen(wanted);
+    return strncmp(name, wanted, size) == 0 && (!name[size] || strcmp(name + size, "Async") == 0);
 }
 
-/* Returns the stream of a kernel's launch, or NULL. The layouts are in the same headers. */
+/* True for a copy or set of nothing, which never reaches a device. */
+static bool is_empty(const char *name, bool is_driver, const void *parameters)
+{
+    const extent *extents = is_driver ? driver_extents : runtime_extents;
+    size_t count = is_driver ? sizeof driver_extents : sizeof runtime_extents;
+    const char *function = name + (is_driver ? 2 : 4), *at = parameters;
+    if (!parameters || strncmp(function, "Mem", 3) != 0)
+        return false;
+    size_t i = 0;
+    count /= sizeof *extents;
+    while (i < count && !is_function(function + 3, extents[i].function))
+        i++;
+    if (i < count && extents[i].is_pointed_to)
+        memcpy(&at, parameters, sizeof at);
+    bool is_empty = false;
+    for (int n = 0; i < count && at && n < extents[i].count; n++) {
+        size_t size;
+        memcpy(&size, at + extents[i].at + n * sizeof size, sizeof size);
+        is_empty |= size == 0;
+    }
+    return is_empty;
+}
+
+static bool launches_graph(const char *name)
+{
+    return name[-1] == TKT_CLASS_GRAPH || name[-1] == TKT_CLASS_GRAPH_OWN;
+}
+
+/* Returns the stream of a launch, or NULL. The layouts are in the same headers. */
 static void *stream_of(const char *name, bool is_driver, const void *parameters)
 {
     void *stream = NULL;
@@ -148,14 +198,20 @@ static void *stream_of(const char *name, bool is_driver, const void *parameters)
     const char *function = name + (is_driver ? 2 : 4);
     bool has_config = strncmp(function, "LaunchKernelEx", 14) == 0;
     bool is_of_many = strstr(function, "MultiDevice") != NULL; /* a list of launches: no stream */
+    bool is_of_graph = launches_graph(name);
     if (!parameters || is_of_many ||
-        (strncmp(function, "LaunchKernel", 12) != 0 &&
+        (!is_of_graph && strncmp(function, "LaunchKernel", 12) != 0 &&
          strncmp(function, "LaunchCooperativeKernel", 23) != 0))
         return NULL;
     if (has_config)
         memcpy(&at, parameters, sizeof at);
     if (at)
-        memcpy(&stream, at + (has_config ? 32 : is_driver ? 40 : 48), sizeof stream);
+        memcpy(&stream,
+               at + (is_of_graph  ? 8
+                     : has_config ? 32
+                     : is_driver  ? 40
+                                  : 48),
+               sizeof stream);
     return stream;
 }
 
@@ -187,7 +243,7 @@ static __attribute__((noinline)) void on_exit_of(const char *name, bool is_drive
     if (!tkt_call_is_recorded(name) || *data->correlation_data == UNREPORTED)
         return;
     bool is_capturing = tkt_capture_count() > 0;
-    if (!is_capturing && result == 0 && tkt_capture_is_doubtful())
+    if (result == 0 && (is_capturing || tkt_capture_is_doubtful()))
         is_capturing = tkt_capture_find(stream_of(name, is_driver, data->parameters));
     tkt_callback_report(&(tkt_cuda_call){
         .name = name,
@@ -196,7 +252,7 @@ static __attribute__((noinline)) void on_exit_of(const char *name, bool is_drive
         .correlation = data->correlation,
         .result = result,
         .is_driver = is_driver,
-        .is_capturing = is_capturing || is_empty(name, data->parameters),
+        .is_capturing = is_capturing || is_empty(name, is_driver, data->parameters),
         .caller = caller,
     });
 }
@@ -209,12 +265,13 @@ static __attribute__((noinline)) void note_inner(uint32_t correlation, uint32_t 
     remember_correlation(correlation);
 }
 
-/* All functions that launch a graph have it as their first parameter. */
-static void note_graph(const tkt_callback_data *data)
+/* Functions that launch a graph have it as their first parameter, and the stream as the second. */
+static void note_graph(const char *name, const tkt_callback_data *data)
 {
-    const void *const *graph = data->parameters;
-    tkt_whole_launched(graph ? *graph : NULL);
-    uint64_t hash = tkt_hash_u64((uintptr_t)(graph ? *graph : NULL));
+    void *none[2] = {NULL, NULL}, *const *given = data->parameters ? data->parameters : none;
+    tkt_whole_launched(given[0]);
+    tkt_graph_stream_used(data->context, given[1], name[-1] == TKT_CLASS_GRAPH_OWN);
+    uint64_t hash = tkt_hash_u64((uintptr_t)given[0]);
     uint64_t bit = UINT64_C(1) << hash % 64;
     _Atomic(uint64_t) *word = &graph_bits[hash / 64 % 64];
     if (!(atomic_load_explicit(word, memory_order_relaxed) & bit) &&
@@ -224,13 +281,17 @@ static void note_graph(const tkt_callback_data *data)
 
 static __attribute__((noinline)) void prepare(const char *name, const tkt_callback_data *data)
 {
-    if (name[-1] == TKT_CLASS_CAPTURE_BEGIN)
+    if (name[-1] == TKT_CLASS_CAPTURE_BEGIN) {
         tkt_capture_begin();
-    else if (name[-1] == TKT_CLASS_GRAPH)
-        note_graph(data);
-    else if (name[-1] == TKT_CLASS_END)
+    } else if (launches_graph(name)) {
+        note_graph(name, data);
+    } else if (name[-1] == TKT_CLASS_STREAM_END) {
+        tkt_graph_stream_ends(data->parameters ? *(void *const *)data->parameters : NULL);
+    } else if (name[-1] == TKT_CLASS_END) {
         tkt_cuda_settle(
             &(tkt_settling){.synchronize = true, .timeout_ms = tkt_patience_ms(RESET_MS)});
+        tkt_graph_streams_forget();
+    }
 }
 
 static __attribute__((noinline)) void on_enter(int domain, uint32_t id,
@@ -242,7 +303,7 @@ static __attribute__((noinline)) void on_enter(int domain, uint32_t id,
     }
     const char *name = tkt_callback_name_of(domain, id);
     bool is_inner = (uint32_t)*inside == data->correlation; /* of a call from before the switch */
-    if (name && name[-1] != TKT_CLASS_WORK && (!is_inner || name[-1] == TKT_CLASS_GRAPH))
+    if (name && name[-1] != TKT_CLASS_WORK && (!is_inner || launches_graph(name)))
         prepare(name, data);
     remember_correlation(data->correlation); /* now, since the call may return after the window's
                                               * end */

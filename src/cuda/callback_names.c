@@ -75,6 +75,7 @@ static tkt_call_class class_of(const char *name)
         {"StreamBeginCapture", TKT_CLASS_CAPTURE_BEGIN},
         {"StreamBeginRecapture", TKT_CLASS_CAPTURE_BEGIN},
         {"StreamEndCapture", TKT_CLASS_CAPTURE_END},
+        {"StreamDestroy", TKT_CLASS_STREAM_END},
         {"DriverGetVersion", TKT_CLASS_MARK},
     };
     name += strncmp(name, "cuda", 4) == 0 ? 4 : 2;
@@ -102,6 +103,8 @@ static int collect_names(const tkt_cupti *cupti, int domain, tkt_strtab *strings
         char name[1 + NAME_BYTES];
         tkt_callback_name(name + 1, NAME_BYTES, symbol);
         name[0] = (char)class_of(name + 1);
+        if (name[0] == TKT_CLASS_GRAPH && strstr(symbol, "_ptsz"))
+            name[0] = TKT_CLASS_GRAPH_OWN;
         if (name[0] == TKT_CLASS_NONE)
             continue;
         uint32_t string = tkt_strtab_intern_text(strings, name);

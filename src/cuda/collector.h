@@ -145,9 +145,11 @@ void tkt_callback(void *user, int domain, uint32_t id, const void *data);
 /* The kind of a call. It is stored in the byte before the call's name. */
 typedef enum tkt_call_class {
     TKT_CLASS_NONE,
-    TKT_CLASS_WORK,  /* launches, copies, sets, allocates, frees, waits, records an event */
-    TKT_CLASS_GRAPH, /* launches a graph; otherwise like TKT_CLASS_WORK */
-    TKT_CLASS_END,   /* destroys a context; also recorded like TKT_CLASS_WORK */
+    TKT_CLASS_WORK,      /* launches, copies, sets, allocates, frees, waits, records an event */
+    TKT_CLASS_GRAPH,     /* launches a graph; otherwise like TKT_CLASS_WORK */
+    TKT_CLASS_GRAPH_OWN, /* the same, and without a stream on the thread's own */
+    TKT_CLASS_END,       /* destroys a context; also recorded like TKT_CLASS_WORK */
+    TKT_CLASS_STREAM_END,
     TKT_CLASS_CAPTURE_BEGIN,
     TKT_CLASS_CAPTURE_END,
     TKT_CLASS_MARK /* Takt's own call, made for its correlation id */
@@ -167,7 +169,7 @@ static inline const char *tkt_callback_name_of(int domain, uint32_t id)
 
 static inline bool tkt_call_is_recorded(const char *name)
 {
-    return name[-1] == TKT_CLASS_WORK || name[-1] == TKT_CLASS_GRAPH || name[-1] == TKT_CLASS_END;
+    return name[-1] >= TKT_CLASS_WORK && name[-1] <= TKT_CLASS_END;
 }
 
 /* Asks CUPTI for the names of all its callbacks and keeps the relevant ones. Call once, before
@@ -245,16 +247,33 @@ void tkt_capture_end(void);
 uint32_t tkt_capture_count(void);
 
 /* tkt_capture_doubt() announces that captures may be under way that began before the callbacks. For
- * 10 s tkt_capture_is_doubtful() is true, and tkt_capture_find() is to be called with the stream of
- * each launch, or NULL: it returns true if the stream is being captured. */
+ * 10 s tkt_capture_is_doubtful() is true. Meanwhile, and while a capture is known, tkt_capture_find()
+ * is to be called with the stream of each launch, or NULL: it returns true if the stream is being
+ * captured, or may be, since it is not known and another one is. */
 void tkt_capture_doubt(void);
 bool tkt_capture_is_doubtful(void);
 bool tkt_capture_find(void *stream);
 
 /* tkt_capture_hold() delays new captures until tkt_capture_release(), while the caller waits for a
- * device. It returns false while a capture is under way; the caller must not release then. */
+ * device. It returns false while a capture is under way; the caller must not release then.
+ * tkt_capture_delay() does not look at captures under way. */
 bool tkt_capture_hold(void);
+void tkt_capture_delay(void);
 void tkt_capture_release(void);
+
+/* ======== Streams of graphs ======== */
+
+/* Announce that a graph is launched on a stream, NULL being the context's or the calling thread's
+ * own default stream, and that a stream is about to be destroyed. Any thread. */
+void tkt_graph_stream_used(void *context, void *stream, bool is_of_thread);
+void tkt_graph_stream_ends(const void *stream);
+
+/* Forgets all, before they are destroyed with their context, or unseen. */
+void tkt_graph_streams_forget(void);
+
+/* True if these streams have done all work given to them; false also where that cannot be asked.
+ * Any thread; hold no lock. */
+bool tkt_graph_streams_are_done(const tkt_driver *driver);
 
 /* ======== Whether devices are done ======== */
 

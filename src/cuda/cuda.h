@@ -27,16 +27,21 @@ static inline uint32_t tkt_patience_ms(uint32_t ms)
 
 /* Waiting for the work that a window launched. */
 
+typedef enum tkt_completeness {
+    TKT_LACKING,      /* a launch has no activity */
+    TKT_LACKS_GRAPHS, /* all others have theirs, and one of a graph may lack some or all */
+    TKT_COMPLETE
+} tkt_completeness;
+
 typedef struct tkt_settling {
     bool     synchronize; /* wait for launched work; otherwise flush once */
     bool     must_force;  /* after the timeout discard unfinished records, whoever they belong to */
-    bool wants_rest;      /* records of memory, bodies or nodes of graphs, too: nobody knows how many
-                           * there will be, so all of CUPTI's buffers have to come back; once no
-                           * device is at work, half a second is enough for that */
+    bool     wants_rest;  /* wait for records of memory and bodies of graphs, too: nobody knows how
+                           * many there will be, so this lasts for a short time after the others */
     uint32_t timeout_ms;  /* longest wait */
-    /* True when no activity is missing any more. Called on this thread whenever records have
-     * arrived. NULL: waits until the devices have done all work given to them so far. */
-    bool (*is_complete)(void *user);
+    /* Called on this thread whenever records have arrived. NULL: waits until the devices have done
+     * all work given to them so far. */
+    tkt_completeness (*is_complete)(void *user);
     /* True if only the caller waits for unfinished work. With this, or must_force, a forced flush
      * follows the timeout: it discards unfinished records, in order to get the finished ones. */
     bool (*may_force)(void *user);

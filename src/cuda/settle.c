@@ -25,13 +25,14 @@
 #define FIRST_PAUSE_MS 1u
 #define LAST_PAUSE_MS  150u /* the collector's own pace */
 #define STALLED_MS     5000u
-#define REST_NS        UINT64_C(500000000)
+#define REST_NS        UINT64_C(20000000)
 
 /* The devices' progress so far. */
 typedef struct progress {
     uint64_t arrived;     /* position of the store */
     uint64_t since_ns;    /* when it became this, or when a device was last seen at work */
-    uint64_t complete_ns; /* since when no activity is missing and no body has come; 0: one is */
+    uint64_t complete_ns; /* since when no launch lacks its activities and no body has come; 0: one
+                           * does */
     uint64_t bodies;      /* that have come */
 } progress;
 
@@ -52,9 +53,9 @@ static bool is_stalled(progress *p, bool is_busy)
     return is_stalled;
 }
 
-static bool is_complete(const tkt_settling *how)
+static tkt_completeness is_complete(const tkt_settling *how)
 {
-    return how->is_complete && how->is_complete(how->user);
+    return how->is_complete ? how->is_complete(how->user) : TKT_LACKING;
 }
 
 /* Checks whether the window is complete until the next flush is due. True: nothing is missing. */
@@ -62,22 +63,30 @@ static bool look_around(const tkt_settling *how, uint64_t until_ns)
 {
     for (uint64_t now_ns; (now_ns = takt_now_ns()) < until_ns;) {
         uint64_t turns = tkt_collector_look(0).turns;
-        if (!how->wants_rest && is_complete(how))
+        if (!how->wants_rest && is_complete(how) == TKT_COMPLETE)
             return true;
         tkt_collector_wait(turns, (uint32_t)((until_ns - now_ns) / 1000000 + 1));
     }
     return false;
 }
 
-/* When no activity is missing: true if there is nothing else to wait for. As long as bodies come,
- * so may others, and a device at work may still finish nodes. */
-static bool has_rest(const tkt_settling *how, progress *p, uint64_t now_ns, bool is_busy)
+/* Nothing of which the number is known is missing: true if there is nothing else to wait for. What
+ * graphs may lack has arrived a moment after their streams were done, and records of memory are
+ * there as soon as their calls return, whatever the devices do. As long as bodies come, so may
+ * others. */
+static bool has_rest(const tkt_settling *how, progress *p, bool are_graphs_done)
 {
-    uint64_t bodies = tkt_store_bodies();
-    if (!p->complete_ns || bodies != p->bodies || is_busy)
+    uint64_t bodies = tkt_store_bodies(), now_ns = takt_now_ns();
+    tkt_completeness state = is_complete(how);
+    if (state == TKT_COMPLETE && !how->wants_rest)
+        return true;
+    bool may_be_all = state == TKT_COMPLETE || (state == TKT_LACKS_GRAPHS && are_graphs_done);
+    if (!may_be_all || bodies != p->bodies)
+        p->complete_ns = 0;
+    else if (!p->complete_ns)
         p->complete_ns = now_ns;
     p->bodies = bodies;
-    return !how->wants_rest || now_ns - p->complete_ns >= REST_NS;
+    return p->complete_ns && now_ns - p->complete_ns >= REST_NS;
 }
 
 typedef enum outcome {
@@ -93,11 +102,12 @@ static outcome wait_for_devices(const tkt_settling *how, uint64_t ticket)
     progress p = {tkt_store_position(), begin_ns, 0, 0};
     for (uint32_t pause_ms = FIRST_PAUSE_MS;;
          pause_ms = pause_ms * 2 < LAST_PAUSE_MS ? pause_ms * 2 : LAST_PAUSE_MS) {
+        bool are_graphs_done = how->is_complete && tkt_graph_streams_are_done(tkt_driver_get());
         if (!tkt_collector_flush(false))
             return GONE;
         tkt_collector_view view = tkt_collector_look(ticket);
-        uint64_t now_ns = takt_now_ns(), next_ns = now_ns + pause_ms * UINT64_C(1000000);
-        if (view.is_settled || (is_complete(how) && has_rest(how, &p, now_ns, view.is_busy)))
+        uint64_t now_ns = takt_now_ns();
+        if (view.is_settled || has_rest(how, &p, are_graphs_done))
             return COMPLETE;
         if (view.is_broken)
             return BROKEN;
@@ -105,6 +115,9 @@ static outcome wait_for_devices(const tkt_settling *how, uint64_t ticket)
             return GONE;
         if (now_ns >= end_ns || is_stalled(&p, view.is_busy))
             return GIVEN_UP;
+        uint64_t next_ns = now_ns + pause_ms * UINT64_C(1000000);
+        if (p.complete_ns && next_ns > p.complete_ns + REST_NS)
+            next_ns = p.complete_ns + REST_NS;
         if (look_around(how, next_ns < end_ns ? next_ns : end_ns))
             return COMPLETE;
     }
@@ -122,7 +135,7 @@ bool tkt_cuda_settle(const tkt_settling *how)
     bool may_force = how->must_force || (how->may_force && how->may_force(how->user));
     if (end == BROKEN || (end == GIVEN_UP && may_force))
         tkt_collector_flush(true);
-    return end == COMPLETE || is_complete(how);
+    return end == COMPLETE || is_complete(how) == TKT_COMPLETE;
 }
 
 /* ======== Captures ======== */
@@ -162,16 +175,17 @@ void tkt_capture_doubt(void)
     atomic_store(&doubt_until_ns, takt_now_ns() + DOUBT_NS);
 }
 
-static bool is_captured(void *stream)
+/* Returns `otherwise` where that cannot be asked. */
+static bool is_captured(void *stream, bool otherwise)
 {
     const tkt_driver *driver = tkt_driver_get();
     int status = 0;
-    if (!driver || !driver->stream_is_capturing)
-        return false;
+    if (!stream || !driver || !driver->stream_is_capturing)
+        return otherwise;
     tkt_driver_call call = tkt_driver_begin(driver);
     bool is_known = driver->stream_is_capturing(stream, &status) == TKT_CUDA_SUCCESS;
     tkt_driver_end(driver, call);
-    return is_known && status != 0;
+    return is_known ? status != 0 : otherwise;
 }
 
 uint32_t tkt_capture_count(void)
@@ -188,10 +202,10 @@ bool tkt_capture_find(void *stream)
 {
     if (takt_now_ns() > atomic_load(&doubt_until_ns))
         atomic_store(&doubt_until_ns, 0);
-    if (!stream || !is_captured(stream))
-        return false;
-    atomic_store(&is_one_found, true);
-    return true;
+    bool is_known = atomic_load(&captures) > 0, is_found = is_captured(stream, is_known);
+    if (is_found && !is_known)
+        atomic_store(&is_one_found, true);
+    return is_found;
 }
 
 static bool may_be_capturing(void)
@@ -200,9 +214,14 @@ static bool may_be_capturing(void)
            (atomic_load(&is_one_found) && takt_now_ns() < atomic_load(&doubt_until_ns));
 }
 
-bool tkt_capture_hold(void)
+void tkt_capture_delay(void)
 {
     atomic_fetch_add(&holders, 1);
+}
+
+bool tkt_capture_hold(void)
+{
+    tkt_capture_delay();
     if (!may_be_capturing())
         return true;
     tkt_capture_release();

@@ -88,6 +88,7 @@ static void close_tracing(void)
     had_session = had_session || enabled_kinds;
     cupti.unsubscribe(cupti.subscriber);
     tkt_whole_forget();
+    tkt_graph_streams_forget();
     cupti.subscriber = NULL;
     enabled_kinds = 0;
     calls_are_on = false;

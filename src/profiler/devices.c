@@ -260,19 +260,28 @@ typedef struct settling {
     const tkt_device_wait *how;
     tkt_arrivals arrivals; /* for a window that keeps spans */
     bool has_spans;
+    bool may_graphs_have_more; /* bodies, or nodes that nobody counts */
 } settling;
 
-static bool has_all_arrived(void *user)
+static tkt_completeness look_at_fold(settling *s)
+{
+    tkt_device_fold *fold = s->part->fold;
+    tkt_device_fold_update(fold, tkt_store_get(), tkt_devices_last_correlation(s->part));
+    tkt_fold_losses losses = tkt_device_fold_losses(fold);
+    if (losses.missing + losses.missing_marks)
+        return TKT_LACKING;
+    return losses.missing_graphs + losses.silent ? TKT_LACKS_GRAPHS : TKT_COMPLETE;
+}
+
+static tkt_completeness what_has_arrived(void *user)
 {
     settling *s = user;
-    bool has_all = true;
-    if (s->part->fold) {
-        tkt_device_fold_update(s->part->fold, tkt_store_get(),
-                               tkt_devices_last_correlation(s->part));
-        tkt_fold_losses losses = tkt_device_fold_losses(s->part->fold);
-        has_all = losses.missing + losses.missing_marks + losses.silent == 0;
-    }
-    return (!s->has_spans || tkt_arrivals_look(&s->arrivals, tkt_store_get())) && has_all;
+    tkt_completeness folded = s->part->fold ? look_at_fold(s) : TKT_COMPLETE;
+    tkt_completeness kept =
+        s->has_spans ? tkt_arrivals_look(&s->arrivals, tkt_store_get()) : TKT_COMPLETE;
+    tkt_completeness all = s->may_graphs_have_more ? TKT_LACKS_GRAPHS : TKT_COMPLETE;
+    all = folded < all ? folded : all;
+    return kept < all ? kept : all;
 }
 
 static bool is_alone(void *user)
@@ -328,16 +337,15 @@ takt_status tkt_devices_settle(tkt_device_part *part, const tkt_join *join,
     uint32_t launched = tkt_cuda_launched_graphs();
     bool awaits = how->synchronize && awaits_bodies(has_graphs, launched);
     /* Nobody knows how many nodes a summary's launches have. */
-    bool lacks_nodes = has_graphs && !s.has_spans;
+    s.may_graphs_have_more = awaits || (has_graphs && !s.has_spans);
     s.arrivals.calls = how->calls;
     s.arrivals.call_count = how->call_count;
     out->is_settled = tkt_cuda_settle(&(tkt_settling){
         .synchronize = how->synchronize,
-        .wants_rest =
-            awaits || lacks_nodes || (s.has_spans && has_call(trace, tkt_call_changes_memory)),
+        .wants_rest = s.has_spans && has_call(trace, tkt_call_changes_memory),
         .timeout_ms = how->timeout_ms,
         /* Records that were given back do not tell what is missing. */
-        .is_complete = tkt_window_was_released(how->window) ? NULL : has_all_arrived,
+        .is_complete = tkt_window_was_released(how->window) ? NULL : what_has_arrived,
         .may_force = is_alone,
         .user = &s});
     if (awaits)
@@ -345,7 +353,7 @@ takt_status tkt_devices_settle(tkt_device_part *part, const tkt_join *join,
     /* Nothing is missing: what CUPTI has lost since the end was others'. But names are looked up
      * when records arrive. */
     tkt_cuda_losses now = losses_now();
-    if (!has_all_arrived(&s) || tkt_cuda_status_now().backend != TKT_BACKEND_CUPTI)
+    if (what_has_arrived(&s) != TKT_COMPLETE || tkt_cuda_status_now().backend != TKT_BACKEND_CUPTI)
         part->end_losses = now;
     part->end_losses.more_names = now.more_names;
     out->has_strays = s.arrivals.strays != 0;
@@ -454,10 +462,12 @@ void tkt_devices_ask_memory(const takt_trace *trace, tkt_device_memory *memory)
 }
 
 /* Without spans the join has seen no activities, so the fold has the counts. */
-static void add_fold_losses(const tkt_device_fold *fold, tkt_joined *joined, uint64_t *losses)
+static void add_fold_losses(const tkt_device_fold *fold, bool is_settled, tkt_joined *joined,
+                            uint64_t *losses)
 {
     tkt_fold_losses lost = tkt_device_fold_losses(fold);
-    joined->missing = lost.missing;
+    bool are_graphs_sure = is_settled && lost.unattributed == 0;
+    joined->missing = lost.missing + (are_graphs_sure ? 0 : lost.missing_graphs);
     joined->missing_marks = lost.missing_marks;
     joined->incomplete = lost.incomplete;
     joined->bad_time = lost.bad_time;
@@ -471,7 +481,7 @@ void tkt_devices_progress(const tkt_device_part *part, uint64_t *losses)
     tkt_devices_losses(part, losses);
     if (!part->fold)
         return;
-    add_fold_losses(part->fold, &joined, losses); /* missing activities may still arrive */
+    add_fold_losses(part->fold, false, &joined, losses); /* missing activities may still arrive */
     losses[TAKT_LOSS_INCOMPLETE] += joined.incomplete;
     losses[TAKT_LOSS_BAD_TIME] += joined.bad_time;
 }
@@ -484,6 +494,7 @@ takt_status tkt_devices_fill(const tkt_device_part *part, const tkt_join *join,
         return TAKT_OK;
     tkt_join mine = join_of(part, join);
     mine.known_until = end->known_until;
+    mine.is_settled = end->is_settled;
     takt_status status = tkt_trace_join(trace, tkt_store_get(), &mine, &joined);
     if (status != TAKT_OK)
         return status;
@@ -491,7 +502,7 @@ takt_status tkt_devices_fill(const tkt_device_part *part, const tkt_join *join,
     trace->facts.device_uncertainty_is_least = joined.skew.is_least;
     trace->facts.device_shift_ns = (double)joined.skew.shift_ns;
     if (part->fold && join->filter == 0)
-        add_fold_losses(part->fold, &joined, trace->losses);
+        add_fold_losses(part->fold, end->is_settled, &joined, trace->losses);
     count_losses(part, &joined, end->is_settled, trace->losses);
     for (size_t i = 0; i < trace->device_memory.count; i++) {
         tkt_device_memory *memory = &trace->device_memory.items[i];

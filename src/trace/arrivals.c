@@ -40,6 +40,18 @@ uint8_t *tkt_calls_that_launch(const takt_trace *trace, uint32_t filter)
     return calls;
 }
 
+bool tkt_call_lacks(const takt_trace *trace, uint32_t call, uint8_t launches, bool are_graphs_sure)
+{
+    return launches != TKT_LAUNCHES_NOTHING && launches != TKT_LAUNCHES_PERHAPS &&
+           !(are_graphs_sure && tkt_call_launches_graph(trace, call));
+}
+
+/* Counts the launches like this one without an activity. */
+static uint64_t *count_of(tkt_arrivals *a, uint32_t call)
+{
+    return tkt_call_launches_graph(a->trace, call) ? &a->missing_graphs : &a->missing;
+}
+
 takt_status tkt_arrivals_init(tkt_arrivals *arrivals, const takt_trace *trace, const tkt_join *what)
 {
     size_t count = trace->calls.count + 1;
@@ -54,8 +66,9 @@ takt_status tkt_arrivals_init(tkt_arrivals *arrivals, const takt_trace *trace, c
         tkt_arrivals_fini(arrivals);
         return status;
     }
-    for (size_t i = 0; i < trace->calls.count; i++)
-        arrivals->missing += arrivals->launches[i] != TKT_LAUNCHES_NOTHING;
+    for (uint32_t i = 0; i < trace->calls.count; i++)
+        if (arrivals->launches[i])
+            ++*count_of(arrivals, i);
     return TAKT_OK;
 }
 
@@ -86,7 +99,8 @@ static void note_arrival(tkt_arrivals *a, const tkt_store *store,
         note_stray(a, activity->correlation);
         return;
     }
-    a->missing -= a->launches[call] && a->counts[call] == 0;
+    if (a->launches[call] && a->counts[call] == 0)
+        --*count_of(a, call);
     a->counts[call]++;
     a->graphs[call] = activity->graph;
 }
@@ -145,10 +159,13 @@ static bool are_graphs_whole(const tkt_arrivals *a)
     return are_whole;
 }
 
-bool tkt_arrivals_look(tkt_arrivals *arrivals, tkt_store *store)
+tkt_completeness tkt_arrivals_look(tkt_arrivals *arrivals, tkt_store *store)
 {
     tkt_mutex_lock(&store->lock);
     note_new(arrivals, store);
     tkt_mutex_unlock(&store->lock);
-    return arrivals->missing == 0 && are_graphs_whole(arrivals);
+    if (arrivals->missing)
+        return TKT_LACKING;
+    return arrivals->missing_graphs == 0 && are_graphs_whole(arrivals) ? TKT_COMPLETE
+                                                                       : TKT_LACKS_GRAPHS;
 }

@@ -45,14 +45,14 @@ struct tkt_device_fold {
     uint64_t latest_earlier; /* CUPTI's time at which the latest work of earlier calls began, */
     uint64_t own_until;      /* until when the window's own ran, */
     uint64_t first_later;    /* and when the first of later calls began; as far as it has arrived */
-    tkt_graphs graphs;   /* owner of a launch: (log + 1) << 32 | node, or 0 while unknown */
-    size_t owned_graphs; /* launches at the front that have owners */
-    tkt_bodies bodies;   /* a held one has its label as shape and its filter as context */
+    tkt_graphs graphs;       /* owner of a launch: (log + 1) << 32 | node, or 0 while unknown */
+    size_t owned_graphs;     /* launches at the front that have owners */
+    tkt_bodies bodies;       /* a held one has its label as shape and its filter as context */
     uint32_t last_correlation; /* of the latest update */
-    recent_call *recent; /* ring, indexed by the lowest bits of the correlation id */
+    recent_call *recent;       /* ring, indexed by the lowest bits of the correlation id */
     TKT_ARRAY_OF(work) waiting;
     tkt_device_sums durations;
-    tkt_map launched;   /* site of a call -> tkt_launched_by() of its name + 1 */
+    tkt_map launched; /* site of a call -> tkt_launched_by() of its name + 1 */
     tkt_fold_losses losses;
     uint64_t displaced; /* launches that the ring forgot while their activities were missing */
     bool (*is_late)(uint32_t correlation); /* NULL until the end */
@@ -101,10 +101,10 @@ static uint32_t launched_at(tkt_device_fold *fold, uint32_t site)
     return (uint32_t)(*known - 1);
 }
 
-static void count_missing(tkt_device_fold *fold, uint8_t launches, uint64_t more)
+static void count_missing(tkt_device_fold *fold, uint8_t launches, bool is_graph, uint64_t more)
 {
     if (launches == TKT_LAUNCHES_WORK)
-        fold->losses.missing += more;
+        *(is_graph ? &fold->losses.missing_graphs : &fold->losses.missing) += more;
     else if (launches == TKT_LAUNCHES_MARK)
         fold->losses.missing_marks += more;
     else if (launches == TKT_LAUNCHES_PERHAPS)
@@ -145,7 +145,7 @@ void tkt_device_fold_calls(tkt_device_fold *fold, uint32_t log, const tkt_folded
         uint32_t launched = launched_at(fold, call->site);
         fold->has_graphs |= (launched & TAKT_TIMING_GRAPH) != 0;
         uint8_t missing = tkt_must_launch(launched, fold->filter);
-        count_missing(fold, missing, 1);
+        count_missing(fold, missing, (launched & TAKT_TIMING_GRAPH) != 0, 1);
         fold->displaced += place->missing == TKT_LAUNCHES_WORK;
         fold->losses.silent -= place->missing == TKT_LAUNCHES_PERHAPS;
         *place = (recent_call){call->correlation, log, call->node, missing,
@@ -194,7 +194,7 @@ static bool is_believed(const recent_call *call, bool is_of_graph)
 
 static void note_arrival(tkt_device_fold *fold, recent_call *call)
 {
-    count_missing(fold, call->missing, (uint64_t)-1);
+    count_missing(fold, call->missing, call->launches_graph, (uint64_t)-1);
     call->missing = TKT_LAUNCHES_NOTHING;
 }
 
@@ -464,7 +464,10 @@ tkt_fold_losses tkt_device_fold_losses(const tkt_device_fold *fold)
     tkt_fold_losses losses = fold->losses;
     uint64_t arrived =
         losses.unattributed < fold->displaced ? losses.unattributed : fold->displaced;
-    losses.missing -= arrived < losses.missing ? arrived : losses.missing;
+    uint64_t others = arrived < losses.missing ? arrived : losses.missing;
+    losses.missing -= others;
+    arrived -= others;
+    losses.missing_graphs -= arrived < losses.missing_graphs ? arrived : losses.missing_graphs;
     return losses;
 }
 

@@ -354,8 +354,9 @@ __attribute__((cold)) static void copy_memory(join *j)
 
 __attribute__((cold)) static void count_missing(join *j)
 {
+    bool are_graphs_sure = j->what->is_settled && j->joined.unattributed == 0;
     for (uint32_t i = 0; i < j->trace->calls.count; i++) {
-        if (!j->launches[i] || j->launches[i] == TKT_LAUNCHES_PERHAPS)
+        if (!tkt_call_lacks(j->trace, i, j->launches[i], are_graphs_sure))
             continue;
         (*(j->launches[i] == TKT_LAUNCHES_MARK ? &j->joined.missing_marks : &j->joined.missing))++;
         tkt_span_mark(tkt_call_span(j->trace, i), TAKT_SPAN_NO_ACTIVITY);

@@ -23,7 +23,7 @@
 #ifndef TKT_TRACE_DEVICES_H
 #define TKT_TRACE_DEVICES_H
 
-#include "cuda/store.h"
+#include "cuda/cuda.h"
 #include "record/log.h"
 #include "trace/graphs.h"
 #include "trace/model.h"
@@ -253,6 +253,7 @@ typedef struct tkt_join {
     uint32_t last_correlation;  /* and when it ended; the window has the ids after the first */
     uint32_t filter;            /* TAKT_TIMING_ bits */
     bool     whole_graphs;      /* combine a graph's nodes into one activity for each launch */
+    bool     is_settled;        /* all work is done: a graph without an activity has none */
     uint64_t begin_ticks;       /* of the window, as in tkt_seal_window */
     uint64_t end_ticks;
     tkt_clock_fit fit;
@@ -263,7 +264,7 @@ typedef struct tkt_joined {
     uint64_t unattributed;  /* of these, activities without a call; already in the trace's losses */
     uint64_t missing;       /* launches, copies and sets of the filter without an activity: late,
                              * lost, or without work. The session decides which. Calls that failed,
-                             * copied nothing or were captured do not count. */
+                             * copied nothing or were captured do not count, nor do graphs that have none. */
     uint64_t missing_marks; /* the same for TAKT_LAUNCH and TAKT_STREAM_SCOPE without CUPTI. Each
                              * of them has one activity, so a missing one is late or lost. */
     uint64_t missing_nodes; /* nodes that graph launches lack compared with other launches of the
@@ -365,7 +366,8 @@ void tkt_device_fold_finish(tkt_device_fold *fold, tkt_store *store,
 typedef struct tkt_fold_losses {
     uint64_t unattributed;  /* activities added up without a path */
     uint64_t no_memory;     /* activities not added up */
-    uint64_t missing;       /* launches without an activity */
+    uint64_t missing;       /* launches without an activity, except of graphs */
+    uint64_t missing_graphs;
     uint64_t missing_marks; /* marks without an activity */
     uint64_t silent;        /* launches of graphs without one, of which the filter may leave out all:
                              * no loss, but the devices may still be at work */
@@ -428,7 +430,8 @@ typedef struct tkt_arrivals {
     uint8_t          *launches;   /* by call: TKT_LAUNCHES_ */
     uint32_t         *counts;     /* by call: activities that have arrived */
     uint32_t         *graphs;     /* by call: the graph that it launched; 0: none */
-    uint64_t          missing;    /* launches without an activity */
+    uint64_t          missing;    /* launches without an activity, except of graphs */
+    uint64_t          missing_graphs;
     uint64_t          strays;     /* activities of the window whose calls are not in the trace */
     const uint32_t   *calls;      /* for the caller to set, as the next: ids of calls to look for */
     size_t            call_count;
@@ -440,10 +443,10 @@ takt_status tkt_arrivals_init(tkt_arrivals *arrivals, const takt_trace *trace,
                               const tkt_join *what);
 void tkt_arrivals_fini(tkt_arrivals *arrivals);
 
-/* Checks the activities that have arrived since the last look. True when every launch has an
- * activity, and all launches of a graph have the same number of nodes. A graph that was launched
- * only once gives false, because its number of nodes is unknown. Takes the store's lock. */
-bool tkt_arrivals_look(tkt_arrivals *arrivals, tkt_store *store);
+/* Checks the activities that have arrived since the last look. TKT_COMPLETE when every launch has
+ * an activity, and all launches of a graph have the same number of nodes. A graph that was launched
+ * only once lacks some, because its number of nodes is unknown. Takes the store's lock. */
+tkt_completeness tkt_arrivals_look(tkt_arrivals *arrivals, tkt_store *store);
 
 /* Counts the nodes that are missing from `count` calls. graphs[i] is the graph that call i launched
  * (0: none), nodes[i] the number of its nodes that have arrived. Assumes that each launch of a
@@ -466,6 +469,12 @@ enum {
 
 /* TKT_LAUNCHES_ for a call with this result of tkt_launched_by(), with a window's filter. */
 uint8_t tkt_must_launch(uint32_t launched, uint32_t filter);
+
+/* True if a call without an activity that may launch this lacks one. With `are_graphs_sure`, a graph
+ * without an activity is one that gives devices nothing to do: all work is settled, and no activity
+ * is left that may be its. */
+bool tkt_call_lacks(const takt_trace *trace, uint32_t call, uint8_t launches,
+                    bool are_graphs_sure);
 
 /* A byte for each call of the trace: the TKT_LAUNCHES_ of its name. Calls that failed, copied
  * nothing or were captured have TKT_LAUNCHES_NOTHING. The caller frees the array; NULL without

@@ -226,8 +226,9 @@ static bool check_head(tkt_read *read, bool *is_whole)
 
 /* Marks launches without activities. Counts them as a loss, except for activities that are already
  * counted as dropped. */
-static takt_status mark_missing(takt_trace *trace, uint32_t filter, takt_loss loss)
+static takt_status mark_missing(takt_trace *trace, uint32_t filter, bool is_settled)
 {
+    takt_loss loss = is_settled ? TAKT_LOSS_NO_ACTIVITY : TAKT_LOSS_INCOMPLETE;
     uint64_t missing = 0, dropped = trace->losses[TAKT_LOSS_DEVICE_DROPPED];
     uint8_t *launches = tkt_calls_that_launch(trace, filter);
     if (!launches)
@@ -239,8 +240,9 @@ static takt_status mark_missing(takt_trace *trace, uint32_t filter, takt_loss lo
         else
             trace->losses[TAKT_LOSS_UNATTRIBUTED]++;
     }
+    bool are_graphs_sure = is_settled && trace->losses[TAKT_LOSS_UNATTRIBUTED] == 0;
     for (uint32_t i = 0; i < trace->calls.count; i++) {
-        if (launches[i] == TKT_LAUNCHES_NOTHING || launches[i] == TKT_LAUNCHES_PERHAPS)
+        if (!tkt_call_lacks(trace, i, launches[i], are_graphs_sure))
             continue;
         tkt_span_mark(tkt_call_span(trace, i), TAKT_SPAN_NO_ACTIVITY);
         missing++;
@@ -295,8 +297,7 @@ static takt_status finish_stream(takt_trace *trace)
     uint32_t filter = trace->stream & TKT_PF_STREAM_FILTER;
     if (filter == 0 || trace->calls.count == 0)
         return TAKT_OK;
-    takt_status status =
-        mark_missing(trace, filter, is_settled ? TAKT_LOSS_NO_ACTIVITY : TAKT_LOSS_INCOMPLETE);
+    takt_status status = mark_missing(trace, filter, is_settled);
     if (status == TAKT_OK && trace->activities.count && trace->facts.device_uncertainty_ns > 0)
         status = bound_clocks(trace);
     return status;

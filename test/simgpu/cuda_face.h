@@ -27,10 +27,6 @@
         return sim_leave(&call_, status_);                                                         \
     } while (0)
 
-/* Arguments of eight bytes each, as generated_cuda_meta.h has them one behind the other. */
-#define WORD(argument)  ((uint64_t)(uintptr_t)(argument))
-#define WORDS(...)      ((const uint64_t[]){__VA_ARGS__})
-
 #define STREAM(handle) ((sim_stream *)(handle))
 
 /* For functions whose NULL is the thread's own default stream. */

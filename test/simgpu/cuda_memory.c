@@ -82,7 +82,8 @@ static int copy(void *target, const void *source, size_t bytes, int direction, C
 }
 
 DRIVER_FUNCTION(cuMemcpy, (CUdeviceptr target, CUdeviceptr source, size_t bytes),
-                copy(pointer(target), pointer(source), bytes, SIM_BY_ADDRESS, NULL, false), &target)
+                copy(pointer(target), pointer(source), bytes, SIM_BY_ADDRESS, NULL, false),
+                WORDS(WORD(target), WORD(source), WORD(bytes)))
 DRIVER_FUNCTION(cuMemcpyHtoD_v2, (CUdeviceptr target, const void *source, size_t bytes),
                 copy(pointer(target), source, bytes, SIM_HOST_TO_DEVICE, NULL, false),
                 WORDS(WORD(target), WORD(source), WORD(bytes)))

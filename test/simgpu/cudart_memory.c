@@ -292,30 +292,31 @@ RUNTIME_FUNCTION(cudaMemcpy2DAsync,
                  (void *target, size_t target_pitch, const void *source, size_t source_pitch,
                   size_t width, size_t height, enum cudaMemcpyKind kind, cudaStream_t stream),
                  copy_rows(target, target_pitch, source, source_pitch, width, height, kind, stream),
-                 &target)
+                 WORDS(WORD(target), WORD(target_pitch), WORD(source), WORD(source_pitch),
+                       WORD(width), WORD(height), WORD(kind), WORD(stream)))
 RUNTIME_FUNCTION(cudaMemcpy2DAsync_ptsz,
                  (void *target, size_t target_pitch, const void *source, size_t source_pitch,
                   size_t width, size_t height, enum cudaMemcpyKind kind, cudaStream_t stream),
                  copy_rows(target, target_pitch, source, source_pitch, width, height, kind,
                            of_thread(stream)),
-                 &target)
+                 WORDS(WORD(target), WORD(target_pitch), WORD(source), WORD(source_pitch),
+                       WORD(width), WORD(height), WORD(kind), WORD(stream)))
 
 CUDART cudaMemcpyPeer(void *target, int target_device, const void *source, int source_device,
                       size_t bytes)
 {
-    (void)target_device;
-    (void)source_device;
-    RUNTIME(cudaMemcpyPeer, cuMemcpyDtoD_v2(address(target), address(source), bytes), &target);
+    RUNTIME(
+        cudaMemcpyPeer, cuMemcpyDtoD_v2(address(target), address(source), bytes),
+        WORDS(WORD(target), WORD(target_device), WORD(source), WORD(source_device), WORD(bytes)));
 }
 
 CUDART cudaMemcpyPeerAsync(void *target, int target_device, const void *source, int source_device,
                            size_t bytes, cudaStream_t stream)
 {
-    (void)target_device;
-    (void)source_device;
     RUNTIME(cudaMemcpyPeerAsync,
             cuMemcpyPeerAsync(address(target), NULL, address(source), NULL, bytes, stream),
-            &target);
+            WORDS(WORD(target), WORD(target_device), WORD(source), WORD(source_device), WORD(bytes),
+                  WORD(stream)));
 }
 
 static int to_symbol(const void *symbol, const void *source, size_t bytes, size_t offset,
@@ -339,37 +340,47 @@ static int from_symbol(void *target, const void *symbol, size_t bytes, size_t of
 RUNTIME_FUNCTION(cudaMemcpyToSymbol,
                  (const void *symbol, const void *source, size_t bytes, size_t offset,
                   enum cudaMemcpyKind kind),
-                 to_symbol(symbol, source, bytes, offset, kind, NULL, false), &symbol)
+                 to_symbol(symbol, source, bytes, offset, kind, NULL, false),
+                 WORDS(WORD(symbol), WORD(source), WORD(bytes), WORD(offset), WORD(kind)))
 RUNTIME_FUNCTION(cudaMemcpyToSymbol_ptds,
                  (const void *symbol, const void *source, size_t bytes, size_t offset,
                   enum cudaMemcpyKind kind),
                  to_symbol(symbol, source, bytes, offset, kind, cudaStreamPerThread, false),
-                 &symbol)
+                 WORDS(WORD(symbol), WORD(source), WORD(bytes), WORD(offset), WORD(kind)))
 RUNTIME_FUNCTION(cudaMemcpyToSymbolAsync,
                  (const void *symbol, const void *source, size_t bytes, size_t offset,
                   enum cudaMemcpyKind kind, cudaStream_t stream),
-                 to_symbol(symbol, source, bytes, offset, kind, stream, true), &symbol)
+                 to_symbol(symbol, source, bytes, offset, kind, stream, true),
+                 WORDS(WORD(symbol), WORD(source), WORD(bytes), WORD(offset), WORD(kind),
+                       WORD(stream)))
 RUNTIME_FUNCTION(cudaMemcpyToSymbolAsync_ptsz,
                  (const void *symbol, const void *source, size_t bytes, size_t offset,
                   enum cudaMemcpyKind kind, cudaStream_t stream),
-                 to_symbol(symbol, source, bytes, offset, kind, of_thread(stream), true), &symbol)
+                 to_symbol(symbol, source, bytes, offset, kind, of_thread(stream), true),
+                 WORDS(WORD(symbol), WORD(source), WORD(bytes), WORD(offset), WORD(kind),
+                       WORD(stream)))
 RUNTIME_FUNCTION(cudaMemcpyFromSymbol,
                  (void *target, const void *symbol, size_t bytes, size_t offset,
                   enum cudaMemcpyKind kind),
-                 from_symbol(target, symbol, bytes, offset, kind, NULL, false), &target)
+                 from_symbol(target, symbol, bytes, offset, kind, NULL, false),
+                 WORDS(WORD(target), WORD(symbol), WORD(bytes), WORD(offset), WORD(kind)))
 RUNTIME_FUNCTION(cudaMemcpyFromSymbol_ptds,
                  (void *target, const void *symbol, size_t bytes, size_t offset,
                   enum cudaMemcpyKind kind),
                  from_symbol(target, symbol, bytes, offset, kind, cudaStreamPerThread, false),
-                 &target)
+                 WORDS(WORD(target), WORD(symbol), WORD(bytes), WORD(offset), WORD(kind)))
 RUNTIME_FUNCTION(cudaMemcpyFromSymbolAsync,
                  (void *target, const void *symbol, size_t bytes, size_t offset,
                   enum cudaMemcpyKind kind, cudaStream_t stream),
-                 from_symbol(target, symbol, bytes, offset, kind, stream, true), &target)
+                 from_symbol(target, symbol, bytes, offset, kind, stream, true),
+                 WORDS(WORD(target), WORD(symbol), WORD(bytes), WORD(offset), WORD(kind),
+                       WORD(stream)))
 RUNTIME_FUNCTION(cudaMemcpyFromSymbolAsync_ptsz,
                  (void *target, const void *symbol, size_t bytes, size_t offset,
                   enum cudaMemcpyKind kind, cudaStream_t stream),
-                 from_symbol(target, symbol, bytes, offset, kind, of_thread(stream), true), &target)
+                 from_symbol(target, symbol, bytes, offset, kind, of_thread(stream), true),
+                 WORDS(WORD(target), WORD(symbol), WORD(bytes), WORD(offset), WORD(kind),
+                       WORD(stream)))
 
 static int symbol_address(void **out, const void *symbol)
 {

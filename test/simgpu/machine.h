@@ -236,4 +236,9 @@ SIM_API int sim_pool_trim(sim_pool *pool, size_t keep_bytes);
 SIM_API int sim_pool_threshold(sim_pool *pool, uint64_t bytes);
 SIM_API int sim_pool_look(sim_pool *pool, sim_pool_facts *out);
 
+/* For the faces: arguments of eight bytes each, as generated_cuda_meta.h and
+ * generated_cuda_runtime_api_meta.h have them one behind the other. */
+#define WORD(argument)  ((uint64_t)(uintptr_t)(argument))
+#define WORDS(...)      ((const uint64_t[]){__VA_ARGS__})
+
 #endif
