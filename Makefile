@@ -556,7 +556,7 @@ check-hard:
 # Tests of a build for another processor. TAKT_BIN contains scripts that start each program in the
 # emulator. By default, tests that take longer than two seconds in the emulator are skipped; FULL=1
 # runs all. QUICK=1 runs only tests of features that depend on the processor: clocks, memory orders,
-# call stacks, signals.
+# call stacks, signals, names of threads.
 emulated      := $(patsubst $(BIN)/%,$(B)/emulated/%,$(BIN)/takt $(samples))
 emulated_slow := $(addprefix $(B)/test/unit/test_, base_alloc base_input base_strtab base_text \
     chrome_check chrome_devices chrome_parts chrome_value export fold perfetto perfetto_report \
@@ -565,8 +565,8 @@ emulated_slow := $(addprefix $(B)/test/unit/test_, base_alloc base_input base_st
     trace_read)
 emulated_some := $(filter-out $(emulated_slow),$(filter $(B)/test/unit/%,$(tests))) \
     $(addprefix $(B)/test/stress/test_,sealing signals thread_ends forks)
-emulated_quick := $(addprefix $(B)/test/,$(addprefix unit/test_,base_clock same_tick names pairs \
-    session stacks timing) $(addprefix stress/test_,sealing signals))
+emulated_quick := $(addprefix $(B)/test/,$(addprefix unit/test_,base_clock profiler_lists same_tick \
+    names pairs session stacks timing) $(addprefix stress/test_,sealing signals))
 emulated_tests   := $(if $(FULL),$(tests),$(if $(QUICK),$(emulated_quick),$(emulated_some)))
 emulated_scripts := $(if $(QUICK),test/aarch64/orders.sh,$(filter-out %/check.sh,\
     $(wildcard test/aarch64/*.sh)) test/cli/test_cli_samples.sh) test/cli/fluid.sh

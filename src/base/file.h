@@ -159,6 +159,9 @@ const char *tkt_environment(const char *name);
 const char *tkt_program_name(void);
 const char *tkt_host_name(void);
 uint32_t tkt_process_id(void);
+/* True for the operating system's name of the process's first thread, which threads without a name
+ * of their own share. */
+bool tkt_is_first_thread_name(const char *name);
 /* Random, chosen once; from 1 to 2^53 - 1, which JSON's numbers can hold. */
 uint64_t tkt_process_key(void);
 uint32_t tkt_parent_id(void);

@@ -47,6 +47,20 @@ const char *tkt_program_name(void)
     return name && name[0] ? name : "program";
 }
 
+/* The kernel names the first thread after the file that it executes: under an emulator, or a loader
+ * that is called with the program, that is their file. */
+bool tkt_is_first_thread_name(const char *name)
+{
+    char first[16] = "";
+    int file = open("/proc/self/comm", O_RDONLY | O_CLOEXEC);
+    if (file < 0)
+        return false;
+    ssize_t size = read(file, first, sizeof first);
+    close(file);
+    return size > 0 && strlen(name) == (size_t)size - 1 &&
+           memcmp(first, name, (size_t)size - 1) == 0;
+}
+
 const char *tkt_host_name(void)
 {
     pthread_once(&host_once, read_host_name);

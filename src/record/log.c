@@ -145,15 +145,18 @@ void tkt_log_give(tkt_thread_log *log)
     tkt_mutex_unlock(&list_lock);
 }
 
-/* The name that the thread has: "main", or the operating system's; 0 if that is the program's. */
+/* The name that the thread has: "main", or the operating system's; 0 if that is the program's or its
+ * first thread's. */
 static uint32_t name_of_thread(uint32_t thread_id)
 {
     if (thread_id == tkt_process_id())
         return tkt_text_intern("main");
+    TKT_UNCANCELLED;
     char name[16];
     tkt_thread_os_name(name);
     const char *program = tkt_program_name();
-    return strncmp(name, program, 15) == 0 ? 0 : tkt_text_intern(name);
+    bool has_own = strncmp(name, program, 15) != 0 && !tkt_is_first_thread_name(name);
+    return has_own ? tkt_text_intern(name) : 0;
 }
 
 /* Notes in the log that another thread continues it. If there is no room for that, the next chunk's

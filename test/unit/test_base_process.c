@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/auxv.h>
+#include <sys/prctl.h>
 #include <sys/ioctl.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -21,6 +22,19 @@ enum {
     SEES_NOTHING,
     IS_NOT_SECURE
 };
+
+TEST(the_first_thread_has_the_name_that_the_kernel_gave_it_or_its_own)
+{
+    char name[16] = "";
+    prctl(PR_GET_NAME, name);
+    assert_true(tkt_is_first_thread_name(name));
+    assert_false(tkt_is_first_thread_name("takt of another"));
+    assert_false(tkt_is_first_thread_name(""));
+    prctl(PR_SET_NAME, "simulator");
+    assert_true(tkt_is_first_thread_name("simulator"));
+    assert_false(tkt_is_first_thread_name("simulato"));
+    prctl(PR_SET_NAME, name);
+}
 
 TEST(the_environment_is_read)
 {
