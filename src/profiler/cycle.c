@@ -196,6 +196,11 @@ static void close_window(tkt_cycle *cycle)
 static void seal_and_write(tkt_cycle *cycle)
 {
     tkt_stream_stop(cycle->stream);
+    if (cycle->stream && !tkt_stream_was_opened(cycle->stream)) {
+        tkt_stream_destroy(cycle->stream, true);
+        cycle->stream = NULL;
+        tkt_cycle_note(cycle, TAKT_IO_ERROR);
+    }
     bool was_released = cycle->stream && tkt_window_was_released(cycle->window);
     takt_status status =
         was_released ? read_back(cycle, &cycle->trace) : seal(cycle, &cycle->trace);

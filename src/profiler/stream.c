@@ -240,7 +240,6 @@ static bool is_removed(tkt_stream *stream)
 
 static void *run_slices(void *argument)
 {
-    TKT_OWN_WORK;
     tkt_stream *stream = argument;
     uint64_t end_ticks;
     while (tkt_stream_wait(stream, &end_ticks) && !is_broken(stream) && !is_removed(stream))
@@ -326,19 +325,35 @@ static takt_status name_file(tkt_stream *stream, const tkt_stream_cycle *cycle, 
     return stream->path ? TAKT_OK : TAKT_NO_MEMORY;
 }
 
+static void say_not_streamed(unsigned cycle, const takt_error *error)
+{
+    tkt_log(TAKT_LOG_ERROR, "cycle %u is not streamed: %s", cycle, error->message);
+}
+
+static void *open_and_run(void *argument)
+{
+    TKT_OWN_WORK;
+    tkt_stream *stream = argument;
+    takt_error error = {.message = "out of memory"};
+    takt_status status = tkt_stream_claim(stream, &error);
+    if (status == TAKT_OK && !stream->is_summary)
+        status = open_file(stream, &error);
+    stream->is_open = status == TAKT_OK;
+    if (stream->is_open)
+        return stream->is_summary ? tkt_stream_run_summaries(stream) : run_slices(stream);
+    tkt_file_discard(&stream->to.file);
+    tkt_stream_break(stream, 0);
+    say_not_streamed(stream->to.trace->facts.cycle, &error);
+    return NULL;
+}
+
 static takt_status open_stream(tkt_stream *stream, const tkt_stream_cycle *cycle, takt_error *error)
 {
     takt_status status = name_file(stream, cycle, error);
     if (status == TAKT_OK)
-        status = tkt_stream_claim(stream, error);
-    if (status == TAKT_OK)
         status = create_trace(stream, cycle);
-    if (status == TAKT_OK && !stream->is_summary)
-        status = open_file(stream, error);
     if (status == TAKT_OK)
-        status =
-            tkt_thread_start(&stream->thread, "takt-stream",
-                             stream->is_summary ? tkt_stream_run_summaries : run_slices, stream);
+        status = tkt_thread_start(&stream->thread, "takt-stream", open_and_run, stream);
     return status;
 }
 
@@ -359,7 +374,7 @@ tkt_stream *tkt_stream_start(const tkt_saved_options *options, const tkt_stream_
         if (open_stream(stream, cycle, &error) == TAKT_OK)
             return stream;
     }
-    tkt_log(TAKT_LOG_ERROR, "cycle %u is not streamed: %s", cycle->number, error.message);
+    say_not_streamed(cycle->number, &error);
     tkt_stream_destroy(stream, true);
     return NULL;
 }
@@ -395,6 +410,11 @@ void tkt_stream_stop(tkt_stream *stream)
     if (!stream->end_ticks)
         tkt_stream_end(stream, tkt_ticks());
     tkt_thread_join(stream->thread);
+}
+
+bool tkt_stream_was_opened(const tkt_stream *stream)
+{
+    return stream->is_open;
 }
 
 /* Writes the sums of the whole recording, if they were made beside the spans. */

@@ -27,8 +27,8 @@ typedef struct tkt_stream_cycle {
 } tkt_stream_cycle;
 
 /* Starts a thread that writes the window to DIRECTORY/NAME.CYCLE.partial.pftrace. Never replaces a
- * file: if the name exists, "-2" follows NAME.CYCLE. NULL on failure, with the reason in the
- * log. */
+ * file: if the name exists, "-2" follows NAME.CYCLE. The thread makes folder and file, so that the
+ * program waits for no file system. NULL without memory or thread, with the reason in the log. */
 tkt_stream *tkt_stream_start(const tkt_saved_options *options, const tkt_stream_cycle *cycle,
                              tkt_window *window);
 
@@ -43,6 +43,9 @@ void tkt_stream_end(tkt_stream *stream, uint64_t ticks);
 /* Waits until the stream's thread has written everything up to the end. Keeps the file. NULL is
  * ignored. */
 void tkt_stream_stop(tkt_stream *stream);
+
+/* False for a stopped stream whose file could not be made; the log has the reason. */
+bool tkt_stream_was_opened(const tkt_stream *stream);
 
 /* True for a stopped stream that could not be written to its end; the log has the reason. */
 bool tkt_stream_is_broken(const tkt_stream *stream);
@@ -186,6 +189,7 @@ struct tkt_stream {
     uint64_t facts_bytes; /* size of the file then */
     uint32_t pause_ms;    /* before the next slice or snapshot */
     bool is_summary;
+    bool is_open; /* its file was made: known when its thread has ended */
     bool is_plain;  /* packets are not compressed */
     bool is_broken; /* set with the lock: a stream of spans has stopped for good, or the latest
                      * snapshot of a summary is not written */

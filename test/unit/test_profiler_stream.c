@@ -83,6 +83,12 @@ static size_t count_told(const char *part)
     return count;
 }
 
+static void wait_until_told(const char *part)
+{
+    while (count_told(part) == 0)
+        tkt_thread_pause_ms(1);
+}
+
 static void step_until_told(takt_profiler *profiler, const char *part)
 {
     while (count_told(part) == 0) {
@@ -377,7 +383,7 @@ TEST(a_stream_that_cannot_begin_leaves_no_file)
     takt_profiler_options options = streamed(TAKT_MODE_TRACE, (takt_schedule){.active = 10});
     limit_files(1);
     takt_profiler *profiler = started(&options);
-    assert_int_equal(count_lines(TAKT_LOG_ERROR, "cycle 0 is not streamed: cannot write "), 1);
+    wait_until_told("cycle 0 is not streamed: cannot write ");
     assert_int_equal(count_lines(TAKT_LOG_ERROR, "test.0.partial.pftrace: File too large"), 1);
     assert_int_equal(count_entries(folder), 0);
     assert_int_equal(stop(profiler), TAKT_IO_ERROR);
@@ -389,10 +395,12 @@ TEST(the_next_cycle_is_streamed_again)
     takt_profiler_options options = streamed(TAKT_MODE_TRACE, (takt_schedule){.active = 2});
     limit_files(1);
     takt_profiler *profiler = started(&options);
+    wait_until_told("cycle 0 is not streamed");
     step(profiler, 10);
     limit_files(RLIM_INFINITY);
     step(profiler, 10); /* the next cycle begins */
-    assert_true(exists(folder, "test.1.partial.pftrace"));
+    while (!exists(folder, "test.1.partial.pftrace"))
+        tkt_thread_pause_ms(1);
     step(profiler, 10);
     step(profiler, 10);
     assert_int_equal(stop(profiler), TAKT_IO_ERROR);
@@ -464,6 +472,20 @@ TEST(a_summary_that_is_not_replaced_any_more_says_why)
 
 /* ---- Names ----------------------------------------------------------------------------------- */
 
+static bool find_partial(char *name, size_t size)
+{
+    bool is_found = false;
+    DIR *files = opendir(folder);
+    assert_non_null(files);
+    for (struct dirent *file; (file = readdir(files)) != NULL;)
+        if (strstr(file->d_name, ".0.partial.pftrace")) {
+            snprintf(name, size, "%s", file->d_name);
+            is_found = true;
+        }
+    closedir(files);
+    return is_found;
+}
+
 /* The stream's file is named as the complete file is, whatever the run's name. */
 TEST(long_and_strange_names_are_those_of_the_complete_file)
 {
@@ -478,13 +500,9 @@ TEST(long_and_strange_names_are_those_of_the_complete_file)
         takt_profiler_options options = streamed(TAKT_MODE_TRACE, (takt_schedule){.active = 10});
         options.name = names[i];
         takt_profiler *profiler = started(&options);
-        DIR *files = opendir(folder);
-        assert_non_null(files);
-        for (struct dirent *file; (file = readdir(files)) != NULL;)
-            if (strstr(file->d_name, ".0.partial.pftrace"))
-                snprintf(partial, sizeof partial, "%s", file->d_name);
-        closedir(files);
-        assert_true(partial[0] != '\0' && partial[0] != '.');
+        while (!find_partial(partial, sizeof partial)) /* the stream's thread makes it */
+            tkt_thread_pause_ms(1);
+        assert_true(partial[0] != '.');
         step(profiler, 10);
         assert_int_equal(stop(profiler), TAKT_OK);
         strcpy(strstr(partial, ".partial"), ".pftrace");
