@@ -36,7 +36,9 @@ static void load(void)
     *(void **)&unwinder.stack_pointer = tkt_library_symbol(library, "_Unwind_GetCFA");
     *(void **)&unwinder.reg = tkt_library_symbol(library, "_Unwind_GetGR");
     if (unwinder.address && unwinder.stack_pointer && unwinder.reg)
-        *(void **)&unwinder.backtrace = tkt_library_symbol(library, "_Unwind_Backtrace");
+        /* release: pairs with the acquire in tkt_unwind(), on threads that did not load it */
+        __atomic_store_n((void **)&unwinder.backtrace,
+                         tkt_library_symbol(library, "_Unwind_Backtrace"), __ATOMIC_RELEASE);
 }
 
 bool tkt_unwind_load(void)
@@ -128,7 +130,9 @@ static _Unwind_Reason_Code on_frame(struct _Unwind_Context *context, void *user)
 uint32_t tkt_unwind(const void *caller, tkt_return *out, uint32_t most)
 {
     walk w = {.caller = (uintptr_t)caller, .returns = out, .most = most};
-    unwinder.backtrace(on_frame, &w);
+    _Unwind_Reason_Code (*backtrace)(_Unwind_Trace_Fn, void *);
+    *(void **)&backtrace = __atomic_load_n((void **)&unwinder.backtrace, __ATOMIC_ACQUIRE);
+    backtrace(on_frame, &w);
     return w.count;
 }
 

@@ -72,7 +72,8 @@ void tkt_record_move(uint32_t number, uint64_t ticks)
 uint32_t tkt_record_open(uint64_t ticks)
 {
     uint32_t number = 0;
-    while (number < TKT_PLACES && tkt_record_control.open_ticks[number])
+    while (number < TKT_PLACES &&
+           __atomic_load_n(&tkt_record_control.open_ticks[number], __ATOMIC_RELAXED))
         number++;
     tkt_record_move(number, ticks);
     return number;

@@ -305,7 +305,7 @@ uint32_t tkt_mapping_begin_window(const tkt_mapping_window *window)
     tkt_mapping_window *windows = at(head, &head->windows, 0);
     tkt_mutex_lock(&window_lock);
     for (uint32_t i = 0; i < head->windows.count && number == UINT32_MAX; i++)
-        if (!windows[i].state)
+        if (!__atomic_load_n(&windows[i].state, __ATOMIC_ACQUIRE))
             number = i;
     if (number != UINT32_MAX) {
         windows[number] = *window;

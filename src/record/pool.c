@@ -216,7 +216,7 @@ void tkt_pool_map(tkt_chunk *chunks, uint32_t count, uint32_t most)
     mapped_count = count < fitting ? count : fitting;
     mapped_index = number * SLAB_CHUNKS;
     mapped_next = 0;
-    mapped_most = chunks ? most : UINT32_MAX;
+    __atomic_store_n(&mapped_most, chunks ? most : UINT32_MAX, __ATOMIC_RELAXED);
     mapped_head = NONE;
     for (uint32_t i = 0; i < mapped_count; i += SLAB_CHUNKS)
         __atomic_store_n(&slabs[number++], chunks + i, __ATOMIC_RELEASE);
@@ -231,8 +231,9 @@ void tkt_pool_limit(uint64_t bytes)
     uint64_t count = bytes / TKT_CHUNK_BYTES;
     if (count > (uint64_t)MAX_SLABS * SLAB_CHUNKS)
         count = (uint64_t)MAX_SLABS * SLAB_CHUNKS;
-    if (count > mapped_most)
-        count = mapped_most;
+    uint32_t most = __atomic_load_n(&mapped_most, __ATOMIC_RELAXED);
+    if (count > most)
+        count = most;
     __atomic_store_n(&limit_count, (uint32_t)count, __ATOMIC_RELAXED);
 }
 
