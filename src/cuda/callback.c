@@ -329,7 +329,8 @@ static void on_api(int domain, uint32_t id, const tkt_callback_data *data, const
         const char *name = tkt_callback_name_of(domain, id);
         if (name)
             on_exit_of(name, domain == TKT_DOMAIN_DRIVER, data, caller);
-        *inside = 0;
+        /* release: a reader that finds the call ended finds its record, too */
+        __atomic_store_n(inside, 0, __ATOMIC_RELEASE);
     }
 }
 

@@ -33,8 +33,8 @@ static _Atomic(uint32_t) last_view;
 static _Thread_local uint32_t waiting_view; /* for this thread's next launch; 0: none */
 
 static tkt_mutex list_lock = TKT_MUTEX_INIT;
-takt_device_timers *tkt_timers_all;    /* list_lock; newest first */
-static uint64_t last_id;               /* list_lock */
+takt_device_timers *tkt_timers_all; /* list_lock; newest first */
+static uint64_t last_id;            /* list_lock */
 
 /* ---- Views ----------------------------------------------------------------------------------- */
 
@@ -106,8 +106,13 @@ void tkt_view_launch(uint32_t view, tkt_phase_lane *lane)
     uint64_t launch = atomic_load_explicit(&entry->launch, memory_order_acquire);
     if (launch >> 32 != view || view == 0)
         return;
-    lane->view_ns = atomic_load_explicit(&entry->made_ns, memory_order_relaxed);
-    lane->after = atomic_load_explicit(&entry->heard, memory_order_relaxed);
+    uint64_t made_ns = atomic_load_explicit(&entry->made_ns, memory_order_relaxed);
+    uint64_t heard = atomic_load_explicit(&entry->heard, memory_order_relaxed);
+    atomic_thread_fence(memory_order_acquire);
+    if (atomic_load_explicit(&entry->launch, memory_order_relaxed) >> 32 != view)
+        return; /* another view has its place now */
+    lane->view_ns = made_ns;
+    lane->after = heard;
     lane->correlation = (uint32_t)launch;
 }
 

@@ -112,7 +112,8 @@ void tkt_record_set(uint32_t modes, uint64_t mask)
         __atomic_fetch_add(&control->epoch, 1, __ATOMIC_RELAXED);
         __atomic_store_n(&control->began_ticks, tkt_ticks(), __ATOMIC_RELAXED);
     }
-    /* release: a thread that finds its site switched on finds the modes, too */
+    /* A thread that finds its site switched on may find the modes of before for some nanoseconds.
+     */
     __atomic_store_n(&control->modes, modes, __ATOMIC_RELEASE);
     __atomic_store_n(&takt_switch_hot_v1.mask, mask, __ATOMIC_RELEASE);
 }
@@ -180,8 +181,12 @@ void tkt_mismatch_report(void)
     for (uint32_t i = 0; i < PLACES; i++) {
         uint32_t key = __atomic_load_n(&places[i].key, __ATOMIC_RELAXED);
         uint64_t count = __atomic_load_n(&places[i].count, __ATOMIC_RELAXED);
-        uint64_t before = __atomic_exchange_n(&places[i].reported, count, __ATOMIC_RELAXED);
-        if (key && count != before)
+        uint64_t before = __atomic_load_n(&places[i].reported, __ATOMIC_RELAXED);
+        while (count > before &&
+               !__atomic_compare_exchange_n(&places[i].reported, &before, count, false,
+                                            __ATOMIC_RELAXED, __ATOMIC_RELAXED))
+            ; /* another thread reports at the same time, perhaps more */
+        if (key && count > before)
             report(key - 1, count - before);
     }
 }

@@ -213,7 +213,9 @@ static bool peek(const tkt_thread_log *log, takt_thread_v1 *out)
         return false;
     else
         read_published(out, log->thread);
-    return out->log == log && out->cursor;
+    /* A thread's memory may be cleared for a new thread while it is copied. */
+    return out->log == log && out->cursor && out->top >= log->frames &&
+           out->top <= log->frames + TKT_MAX_DEPTH;
 }
 
 /* With the lock: the id of the thread's current call into a device's library, or 0. */

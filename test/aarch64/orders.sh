@@ -37,8 +37,8 @@ for compiler in "${compilers[@]}"; do
     $compiler -std=c11 -O2 -Wall -Wextra -Wpedantic -Werror -Iinclude -c -o "$scratch/paths.o" \
         "$scratch/paths.c" || { fail "$compiler does not compile it" && continue; }
     has open_scope 3  # both words of the frame, then the top of the stack
-    has close_scope 2 # the cursor, then the top
-    has next_phase 3  # the cursor, then both words of the frame
+    has close_scope 3 # the cursor, the top, then that the thread has left
+    has next_phase 4  # the cursor, both words of the frame, the same
     for level in -O1 -O2 -O3 -Os; do
         $compiler -std=c11 $level -Iinclude -c -o "$scratch/paths.o" "$scratch/paths.c" ||
             fail "$compiler $level does not compile it"

@@ -56,6 +56,18 @@ static void start(void)
         fprintf(stderr, "start: %s\n", takt_status_text(status));
 }
 
+/* Until the stream's thread has begun its file. */
+static void start_streaming(void)
+{
+    char path[4096];
+    struct stat file = {.st_size = 0};
+    streams = true;
+    start();
+    snprintf(path, sizeof path, "%s/files.0.partial.pftrace", directory);
+    while (stat(path, &file) != 0 || file.st_size == 0)
+        usleep(1000);
+}
+
 static void step(void)
 {
     {
@@ -92,8 +104,7 @@ static void step_until_told(void)
 /* As daemons do. */
 static int close_all(void)
 {
-    streams = true;
-    start();
+    start_streaming();
     step();
     for (int fd = 3; fd < 1024; fd++)
         close(fd);
@@ -118,8 +129,7 @@ static int change_directory(void)
 /* The script has closed 0, 1 and 2. The stream is left as it is after the printing. */
 static int print_nowhere(void)
 {
-    streams = true;
-    start();
+    start_streaming();
     printf("%010000d\n", 0);
     fflush(stdout);
     _exit(0);

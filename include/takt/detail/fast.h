@@ -70,6 +70,13 @@ TAKT_INLINE void takt_leave(takt_thread_v1 *thread)
     thread->busy = 0;
 }
 
+/* The same after an event was written, for the thread that seals: it sees that this one has left
+ * only if it sees the event, too. */
+TAKT_INLINE void takt_leave_written(takt_thread_v1 *thread)
+{
+    __atomic_store_n(&thread->busy, TAKT_CAST(uint64_t, 0), __ATOMIC_RELEASE);
+}
+
 /* True if this thread has an open scope. */
 TAKT_INLINE bool takt_has_open(void)
 {
@@ -142,7 +149,7 @@ TAKT_INLINE void takt_scope_close(takt_open open)
             __atomic_store_n(&record->tag, tag, __ATOMIC_RELAXED); /* not merged with `ticks` */
             __atomic_store_n(&thread->cursor, record + 1, __ATOMIC_RELEASE);
             __atomic_store_n(&thread->top, frame, __ATOMIC_RELEASE);
-            takt_leave(thread);
+            takt_leave_written(thread);
         } else {
             takt_scope_end_inside_v1(frame, open.start);
         }
@@ -173,7 +180,7 @@ TAKT_INLINE void takt_phase_next(takt_site *site, uint64_t bits)
             __atomic_store_n(&thread->cursor, record + 1, __ATOMIC_RELEASE);
             __atomic_store_n(&frame->tag, tag, __ATOMIC_RELEASE);
             __atomic_store_n(&frame->start, start + ticks, __ATOMIC_RELEASE);
-            takt_leave(thread);
+            takt_leave_written(thread);
             return;
         }
         takt_leave(thread);
