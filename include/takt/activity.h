@@ -150,8 +150,9 @@ TAKT_API takt_status takt_timing_end(takt_timing *timing);
 /* Returns the number of activities; 0 before the end. */
 TAKT_API size_t takt_timing_count(const takt_timing *timing);
 
-/* Returns how many events were lost while the timing ran, because memory was used up or work had not
- * finished. Some may have been activities. 0 before the end. */
+/* Returns how many events were lost while the timing ran, because memory was used up, work had not
+ * finished, devices told nothing of a launch, or CUDA came after the begin (at least one then). Some may
+ * have been activities. 0 before the end. */
 TAKT_API uint64_t takt_timing_lost(const takt_timing *timing);
 
 /* Returns the activity at `index`, or NULL past the end. It belongs to `timing`. */

@@ -104,6 +104,9 @@ bool tkt_cuda_look_ahead(void);
  * libraries contains device code. */
 bool tkt_cuda_is_used(void);
 
+/* True if a context is alive: then there may be work for a device. */
+bool tkt_cuda_has_context(void);
+
 typedef struct tkt_cuda_status {
     tkt_backend backend;
     char text[64];     /* for reports: "CUPTI 13.0 (130001)", "CUDA events", "none" */

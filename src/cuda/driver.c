@@ -262,6 +262,21 @@ bool tkt_driver_profiling(const tkt_driver *driver, bool is_on)
     return wanted.is_done;
 }
 
+static bool is_one(const tkt_driver *driver, void *has_one)
+{
+    (void)driver;
+    return *(bool *)has_one = true;
+}
+
+bool tkt_cuda_has_context(void)
+{
+    const tkt_driver *driver = tkt_cuda_is_used() ? tkt_driver_get() : NULL;
+    bool has_one = false;
+    if (driver)
+        tkt_driver_visit(driver, is_one, &has_one);
+    return has_one;
+}
+
 typedef struct memory_question {
     int device;
     size_t free_bytes;

@@ -179,6 +179,7 @@ void tkt_devices_begin(tkt_device_part *part, const tkt_wish *wish)
 {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
     tkt_mutex_init(&part->rounds);
+    part->is_wanted = wish->devices != 0;
     if (!wish->devices || !tkt_cuda_is_used())
         return;
     pthread_once(&once, set_call_hook);
@@ -475,9 +476,17 @@ static void add_fold_losses(const tkt_device_fold *fold, bool is_settled, tkt_jo
     losses[TAKT_LOSS_DEVICE_DROPPED] += lost.no_memory;
 }
 
+/* CUDA that came after the window began, as with a plugin, is not recorded: at least one loss. */
+static void note_late_cuda(const tkt_device_part *part, uint64_t *losses)
+{
+    if (part->is_wanted && !part->is_on && tkt_cuda_has_context())
+        losses[TAKT_LOSS_NO_ACTIVITY]++;
+}
+
 void tkt_devices_progress(const tkt_device_part *part, uint64_t *losses)
 {
     tkt_joined joined = {0};
+    note_late_cuda(part, losses);
     tkt_devices_losses(part, losses);
     if (!part->fold)
         return;
@@ -490,6 +499,7 @@ takt_status tkt_devices_fill(const tkt_device_part *part, const tkt_join *join,
                              const tkt_device_end *end, takt_trace *trace)
 {
     tkt_joined joined;
+    note_late_cuda(part, trace->losses);
     if (!part->is_on)
         return TAKT_OK;
     tkt_join mine = join_of(part, join);

@@ -127,7 +127,8 @@ const tkt_clock_fit *tkt_window_fit(const tkt_window *window);
  * lock. */
 
 typedef struct tkt_device_part {
-    bool             is_on; /* if false, all else is 0 */
+    bool             is_wanted;
+    bool             is_on; /* if false, all else below is 0 */
     uint64_t         position; /* position in the store, atomic: earlier activities are not
                                 * needed */
     uint64_t         began_ticks;

@@ -381,15 +381,23 @@ size_t takt_timing_count(const takt_timing *timing)
     return timing ? timing->activities.count : 0;
 }
 
+/* The first ones are those of devices that told nothing. */
+static const uint8_t timing_losses[] = {TAKT_LOSS_INCOMPLETE,  TAKT_LOSS_NO_ACTIVITY,
+                                        TAKT_LOSS_BUFFER_FULL, TAKT_LOSS_OVERWRITTEN,
+                                        TAKT_LOSS_NO_MEMORY,   TAKT_LOSS_DEVICE_DROPPED};
+#define UNTOLD_LOSSES 2
+
+static uint64_t count_losses(const takt_timing *timing, size_t from, size_t to)
+{
+    uint64_t lost = 0;
+    for (size_t i = from; timing && timing->trace && i < to; i++)
+        lost += takt_trace_loss(timing->trace, timing_losses[i]);
+    return lost;
+}
+
 uint64_t takt_timing_lost(const takt_timing *timing)
 {
-    static const uint8_t kinds[] = {TAKT_LOSS_BUFFER_FULL, TAKT_LOSS_OVERWRITTEN,
-                                    TAKT_LOSS_NO_MEMORY, TAKT_LOSS_DEVICE_DROPPED,
-                                    TAKT_LOSS_INCOMPLETE};
-    uint64_t lost = 0;
-    for (size_t i = 0; timing && timing->trace && i < sizeof kinds; i++)
-        lost += takt_trace_loss(timing->trace, kinds[i]);
-    return lost;
+    return count_losses(timing, 0, sizeof timing_losses);
 }
 
 const takt_activity *takt_timing_at(const takt_timing *timing, size_t index)
@@ -401,12 +409,16 @@ void takt_timing_print(const takt_timing *timing, const char *indent)
 {
     TKT_OWN_WORK;
     takt_sink sink = tkt_print_sink();
-    uint64_t lost = takt_timing_lost(timing);
+    uint64_t untold = count_losses(timing, 0, UNTOLD_LOSSES);
+    uint64_t lost = takt_timing_lost(timing) - untold;
     if (timing)
         tkt_warp_print(timing->activities.items, timing->activities.count, indent, &sink);
     if (lost)
         tkt_print("%sCareful: %llu events were lost, perhaps activities; raise max_memory\n",
                   indent ? indent : "", (unsigned long long)lost);
+    if (untold)
+        tkt_print("%sCareful: of %llu launches no activity has arrived\n", indent ? indent : "",
+                  (unsigned long long)untold);
 }
 
 void takt_timing_free(takt_timing *timing)
