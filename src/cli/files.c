@@ -1,6 +1,7 @@
 /* The traces that a command line names: files, and folders of them. */
 #include "cli/cli.h"
 
+#include "base/containers.h"
 #include "base/file.h"
 #include "base/text.h"
 
@@ -174,6 +175,57 @@ static int add_json(cli_files *files, const char *folder)
     return status;
 }
 
+typedef struct place {
+    dev_t device;
+    ino_t number;
+} place;
+
+typedef struct places {
+    TKT_ARRAY(place);
+    tkt_map index;
+} places;
+
+/* True for another link to a file that is known. What cannot be looked at is not one. */
+static bool is_known(places *known, const char *path)
+{
+    struct stat about;
+    if (stat(path, &about) != 0)
+        return false;
+    place wanted;
+    memset(&wanted, 0, sizeof wanted); /* all its bytes are compared */
+    wanted.device = about.st_dev;
+    wanted.number = about.st_ino;
+    uint64_t *index = tkt_map_find(&known->index, tkt_hash_u64(wanted.number), known->items,
+                                   sizeof wanted, NULL, &wanted);
+    place *added = index && !*index ? TKT_ARRAY_ADD(known) : NULL;
+    if (!added)
+        return index && *index;
+    *added = wanted;
+    *index = known->count;
+    return false;
+}
+
+/* Adds these, each file once, however many links lead to it. */
+static int add_all(cli_files *files, const char *folder, struct dirent **entries, int count)
+{
+    places known = {0};
+    int status = CLI_OK, left_out = 0;
+    for (int i = 0; i < count && status == CLI_OK; i++) {
+        status = add_path(files, folder, entries[i]->d_name);
+        if (status != CLI_OK || !is_known(&known, files->paths[files->count - 1]))
+            continue;
+        free(files->paths[--files->count]);
+        left_out++;
+    }
+    char where[256];
+    if (left_out)
+        fprintf(stderr, "takt: %s: each file is read once: %d more links to them were left out\n",
+                cli_clean(where, sizeof where, folder), left_out);
+    TKT_ARRAY_FREE(&known);
+    tkt_map_fini(&known.index);
+    return status;
+}
+
 /* Adds Takt's traces or, if there are none, those of other profilers. */
 static int add_entries(cli_files *files, const char *folder, struct dirent **own, int own_count)
 {
@@ -188,8 +240,8 @@ static int add_entries(cli_files *files, const char *folder, struct dirent **own
         status = add_json(files, folder);
     if (own_count && other_count)
         tell_left_out(folder, others, other_count);
-    for (int i = 0; i < count && status == CLI_OK; i++)
-        status = add_path(files, folder, (own_count ? own : others)[i]->d_name);
+    if (status == CLI_OK)
+        status = add_all(files, folder, own_count ? own : others, count);
     free_entries(others, other_count);
     return status;
 }

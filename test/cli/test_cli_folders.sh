@@ -337,6 +337,14 @@ for row in tasks["rows"]:
     assert abs(row["imbalance"] - max(totals) * len(totals) / sum(totals)) < 1e-9, (row, totals)
 EOF
 
+# However many links lead to a file, it is read once.
+mkdir links
+printf 'process 5\nthread main\nspan -1 0 0 4000000 step\nstep 0 4000000\n' | trace linked.pftrace
+for i in $(seq 200); do echo "links/$i.pftrace"; done | xargs -n 1 ln -s ../linked.pftrace
+run info --json links
+[ "$(grep -c '"file"' "$scratch/out")" = 1 ] || fail "$(grep -c '"file"' "$scratch/out") files of 200 links"
+grep -q 'links: each file is read once: 199 more links' "$scratch/err" || fail "$(cat "$scratch/err")"
+
 # A file and its copy count once. What was recovered of a stream has the stream's begin.
 mkdir copies
 printf 'process 5\nthread main\nspan -1 0 0 4000000 step\nstep 0 4000000\n' | trace copies/sim.0.partial.pftrace
