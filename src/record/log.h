@@ -5,10 +5,11 @@
  * (sealing, folding, releasing chunks) hold `lock` for a moment, and read what the thread publishes
  * with release stores. The end of a scope stores its record first, then the cursor, then the top of
  * the stack. A reader that finds the same cursor before and after copying the stack has a
- * consistent picture: the thread changes those frames only after it has moved the cursor. Pushes do
- * no harm, since they write above the top that the reader saw. The record of the topmost frame may
- * already be the last one before the cursor; the reader leaves such a frame out. If the counter
- * stood still during that scope, the reader cannot tell at once, see copy_moment() in log_read.c.
+ * consistent picture: the thread changes those frames only after it has moved the cursor, or while
+ * `unwritten` is odd. Pushes do no harm, since they write above the top that the reader saw. The
+ * record of the topmost frame may already be the last one before the cursor; the reader leaves such
+ * a frame out. If the counter stood still during that scope, the reader cannot tell at once, see
+ * copy_moment() in log_read.c.
  *
  * Chunks return to the pool under `lock`: never the tail, and none while a reader has pinned the
  * log. When a thread ends, the next new thread takes over its log. It continues in the same chunk,
@@ -170,6 +171,7 @@ typedef struct tkt_thread_log {
     uint32_t        youth;    /* atomic; visits to the library left before the fast paths open */
     bool is_ending;           /* atomic; the thread had begun to end before it got the log */
     uint64_t fiber; /* the takt_span of takt/compat/tracy.h's fiber; 0: none */
+    uint32_t        unwritten; /* atomic; odd while a frame changes without a record of its scope */
     uint32_t        unpushed; /* TAKT_BEGINs that found the stack full */
     uint32_t        stray;    /* depth of a stray phase + 1; 0: none. See scope.c */
     tkt_skipped     skipped[TKT_SKIPPED]; /* see pair.c; the innermost last */

@@ -64,12 +64,55 @@ static top_frame look_at_top(const tkt_thread_log *log, const takt_frame *frames
     return span.begin < span.end ? TOP_IS_CLOSED : TOP_IS_EITHER;
 }
 
-#define MOST_TRIES  1000
+/* The records from `from` to `to` were written while the stack was copied. Just after the last one
+ * of least depth, exactly the scopes below that depth were open, and they have been since `from`:
+ * that moment takes the place of the one at `from`. False if the records are not in one chunk. */
+static bool cut_back(const tkt_thread_log *log, takt_record *from, const takt_record *to,
+                     takt_record **cursor, uint32_t *frame_count)
+{
+    uint32_t least = UINT32_MAX;
+    *cursor = from;
+    if (to < from || chunk_of(log, from) != chunk_of(log, to))
+        return false;
+    for (takt_record *slot = from; slot < to;) {
+        tkt_slot_span span = {.depth = UINT32_MAX};
+        if (!tkt_slot_read_span(slot, &span) && tkt_slot_is(slot, TKT_SLOT_THREAD))
+            span.depth = 0;
+        do
+            slot++;
+        while (slot < to && tkt_slot_is(slot, TKT_SLOT_MORE));
+        if (span.depth <= *frame_count && span.depth <= least) {
+            least = span.depth;
+            *cursor = slot;
+        }
+    }
+    *frame_count = least < *frame_count ? least : *frame_count;
+    return true;
+}
+
+/* Leaves those of the copied frames that were open at one moment, and returns its cursor: a frame
+ * that is on the stack again or still, with the start that it had, was there all the time. */
+static takt_record *keep_steady(const tkt_thread_log *log, const takt_frame *frames,
+                                uint32_t *frame_count)
+{
+    tkt_log_place place;
+    tkt_log_locate(log, &place);
+    uint32_t open = (uint32_t)(place.top - log->frames), count = 0;
+    while (count < open && count < *frame_count &&
+           __atomic_load_n(&log->frames[count].start, __ATOMIC_ACQUIRE) == frames[count].start &&
+           __atomic_load_n(&log->frames[count].tag, __ATOMIC_ACQUIRE) == frames[count].tag)
+        count++;
+    *frame_count = count - (look_at_top(log, frames, count, place.cursor) == TOP_IS_CLOSED);
+    return place.cursor;
+}
+
+#define MOST_TRIES  200
 #define MOST_YIELDS 20 /* then longer pauses; 50 ms in all */
 #define MOST_PAUSES 70
 
-/* Copies cursor and stack of one moment. Retries while the thread ends scopes. Scopes would have to
- * end exactly in between each time, so a bound is enough; the last copy is used as it is.
+/* Copies cursor and stack of one moment. What the thread records meanwhile tells how far to go
+ * back. If it records into another chunk, or scopes end without a record, this tries again, and at
+ * last leaves out scopes that begin and end all the time.
  *
  * A thread is busy until it has popped the frame whose record it wrote. So if the thread was seen
  * outside after the last record, the top frame is open. If it is still inside, it may have lost its
@@ -78,27 +121,32 @@ static top_frame look_at_top(const tkt_thread_log *log, const takt_frame *frames
 static takt_record *copy_moment(const tkt_thread_log *log, takt_frame *frames,
                                 uint32_t *frame_count)
 {
-    takt_record *cursor = NULL;
-    bool was_outside = false; /* with this cursor */
+    const takt_record *outside_at = NULL; /* the cursor with which the thread was seen outside */
     int pauses = 0;
     for (int tries = 0; tries < MOST_TRIES; tries++) {
+        tkt_log_place before, after;
+        uint32_t unwritten = __atomic_load_n(&log->unwritten, __ATOMIC_ACQUIRE);
+        tkt_log_locate(log, &before);
         *frame_count = copy_frames(log, frames);
-        tkt_log_place after;
         tkt_log_locate(log, &after);
-        if (after.cursor != cursor) {
-            cursor = after.cursor;
-            was_outside = false;
+        __atomic_thread_fence(__ATOMIC_ACQUIRE);
+        if (unwritten % 2 || __atomic_load_n(&log->unwritten, __ATOMIC_RELAXED) != unwritten)
+            continue;
+        top_frame top = look_at_top(log, frames, *frame_count, before.cursor);
+        *frame_count -= top == TOP_IS_CLOSED;
+        takt_record *cursor = before.cursor;
+        if (after.cursor != before.cursor) {
+            if (cut_back(log, before.cursor, after.cursor, &cursor, frame_count))
+                return cursor;
             continue;
         }
-        top_frame top = look_at_top(log, frames, *frame_count, cursor);
-        *frame_count -= top == TOP_IS_CLOSED;
-        if (top != TOP_IS_EITHER || was_outside || pauses == MOST_PAUSES)
-            break;
-        was_outside = !after.is_inside;
+        if (top != TOP_IS_EITHER || outside_at == cursor || pauses == MOST_PAUSES)
+            return cursor;
+        outside_at = after.is_inside ? NULL : cursor;
         if (after.is_inside)
             tkt_thread_pause_ms(pauses++ >= MOST_YIELDS);
     }
-    return cursor;
+    return keep_steady(log, frames, frame_count);
 }
 
 static takt_status add_part(tkt_log_view *view, const tkt_chunk *chunk, uint32_t count)

@@ -36,11 +36,19 @@ static void forget_hidden(tkt_thread_log *log, uint32_t depth)
     unhide(log, depth);
 }
 
+/* The frame of a scope without a record has changed: see log.h. */
+static void end_unwritten(tkt_thread_log *log)
+{
+    if (log->unwritten % 2)
+        __atomic_store_n(&log->unwritten, log->unwritten + 1, __ATOMIC_RELEASE);
+}
+
 /* Removes the frames from `depth` on. So the stack is not full, and BEGINs that found it full need
  * no END any more. */
 static void pop(tkt_thread_log *log, uint32_t depth)
 {
     store_top(log, &log->frames[depth]);
+    end_unwritten(log);
     forget_hidden(log, depth);
     log->unpushed = 0;
     if (depth < log->stray)
@@ -49,7 +57,8 @@ static void pop(tkt_thread_log *log, uint32_t depth)
         log->skipped_count--;
 }
 
-/* Writes the frame at `depth` as a span up to `end`. Does not pop it. */
+/* Writes the frame at `depth` as a span up to `end`. Does not pop it. Without room for that
+ * end_unwritten() has to be called once the frame has changed. */
 static void write_span(tkt_thread_log *log, uint32_t depth, uint64_t end)
 {
     const takt_frame *frame = &log->frames[depth];
@@ -62,6 +71,7 @@ static void write_span(tkt_thread_log *log, uint32_t depth, uint64_t end)
     takt_record *slot = tkt_log_reserve(log, is_plain ? 1 : 2);
     if (!slot) {
         tkt_log_lose_end(log, depth, end);
+        __atomic_store_n(&log->unwritten, log->unwritten + 1, __ATOMIC_RELAXED);
         return;
     }
     if (is_plain) {
@@ -375,6 +385,7 @@ static TKT_APART void phase_slow(takt_site *site, const void *caller)
         uint32_t under = frame->tag & 0xFFu;
         __atomic_store_n(&frame->tag, id << 8 | TAKT_FRAME_PHASE | under, __ATOMIC_RELEASE);
         __atomic_store_n(&frame->start, now, __ATOMIC_RELEASE);
+        end_unwritten(log);
         tkt_stack_write(log, stack, now);
     } else if (id) {
         tkt_scope_push(log, id, TAKT_FRAME_PHASE, caller);
