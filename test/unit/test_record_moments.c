@@ -11,12 +11,14 @@
 #include <takt/takt.h>
 
 #include <pthread.h>
+#include <sched.h>
 #include <stdatomic.h>
 #include <string.h>
 
 #define PICTURES FEWER(1000, 10000)
 
-static atomic_bool is_over, is_begun;
+static atomic_bool is_over;
+static _Atomic(tkt_thread_log *) log_of_thread; /* once it has one */
 static _Thread_local volatile int sink;
 
 static void *enter_scopes(void *argument)
@@ -37,7 +39,8 @@ static void *enter_scopes(void *argument)
             TAKT_PHASE("C first");
             TAKT_PHASE("C second");
         }
-        atomic_store_explicit(&is_begun, true, memory_order_relaxed);
+        if (i == 2)
+            atomic_store(&log_of_thread, takt_thread_hot_v1.log);
     }
     return argument;
 }
@@ -57,15 +60,6 @@ static void assert_was_there(const tkt_log_view *view)
         fail_msg("%s in %s", name_of(view, 2), name_of(view, 1));
 }
 
-static tkt_thread_log *log_of_other(void)
-{
-    tkt_thread_log *log = tkt_log_first();
-    while (log && (!log->thread || log->thread == &takt_thread_hot_v1))
-        log = tkt_log_next(log);
-    assert_non_null(log);
-    return log;
-}
-
 static void take_pictures(takt_mode mode, uint64_t max_memory)
 {
     takt_profiler_options options = TAKT_PROFILER_OPTIONS_INIT;
@@ -76,11 +70,11 @@ static void take_pictures(takt_mode mode, uint64_t max_memory)
     assert_int_equal(takt_profiler_create(&options, &profiler), TAKT_OK);
     assert_int_equal(takt_profiler_start(profiler), TAKT_OK);
     atomic_store(&is_over, false);
-    atomic_store(&is_begun, false);
+    atomic_store(&log_of_thread, NULL);
     assert_int_equal(pthread_create(&thread, NULL, enter_scopes, NULL), 0);
-    while (!atomic_load(&is_begun))
+    tkt_thread_log *log;
+    while (!(log = atomic_load(&log_of_thread)))
         sched_yield();
-    tkt_thread_log *log = log_of_other();
     for (int i = 0; i < PICTURES; i++) {
         tkt_log_view view;
         assert_int_equal(tkt_log_view_open(log, UINT64_MAX, &view), TAKT_OK);
