@@ -17,6 +17,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 static crash_book *book;
@@ -93,6 +94,15 @@ static void *work(void *argument)
     return NULL;
 }
 
+/* True once the stream's thread has begun its file. */
+static bool has_begun(const char *folder)
+{
+    char path[4096];
+    struct stat file;
+    snprintf(path, sizeof path, "%s/crashing.0.partial.pftrace", folder);
+    return stat(path, &file) == 0 && file.st_size > 0;
+}
+
 int main(int argc, char **argv)
 {
     if (argc != 6)
@@ -122,6 +132,8 @@ int main(int argc, char **argv)
     if (takt_profiler_create(&options, &profiler) != TAKT_OK ||
         takt_profiler_start(profiler) != TAKT_OK || takt_profiler_step(profiler) != TAKT_OK)
         return 1;
+    while (options.stream && !has_begun(argv[1]))
+        usleep(1000);
     book->is_recording = 1;
     for (unsigned i = 0; i < WORKERS; i++) {
         pthread_t thread;
