@@ -13,6 +13,7 @@
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -101,13 +102,14 @@ static void step_until_told(void)
     fprintf(stderr, "told %u\n", __atomic_load_n(&end_of_stream, __ATOMIC_RELAXED));
 }
 
-/* As daemons do. */
+/* As daemons do. ThreadSanitizer would report that descriptors of another thread's are closed, which
+ * is the point. */
 static int close_all(void)
 {
     start_streaming();
     step();
     for (int fd = 3; fd < 1024; fd++)
-        close(fd);
+        syscall(SYS_close, fd);
     int mine = open("mine", O_WRONLY | O_CREAT | O_TRUNC, 0600);
     if (mine < 0 || write(mine, "mine\n", 5) != 5)
         return 1;
