@@ -15,16 +15,16 @@ learnt=$(mktemp -d)
 trap 'rm -rf "$learnt"' EXIT
 mkdir -p "$learnt/corpus" "$seeds" "$TAKT_BUILD/crashes"
 
-# About two seconds' worth of inputs, by how much a target does with one. How often fuzz_api reaches
+# About a second's worth of inputs, by how much a target does with one. How often fuzz_api reaches
 # a line depends on numbers of threads and processes, which differ; whether it does, does not.
 as_ever=
 case $name in
-api) runs=300 as_ever=-use_counters=0 ;;
-gzip | import | nsys) runs=400 ;;
-config) runs=2500 ;;
-recover) runs=1500 ;;
-trace) runs=5000 ;;
-*) runs=70000 ;;
+api) runs=150 as_ever=-use_counters=0 ;;
+gzip | import | nsys) runs=200 ;;
+config) runs=1250 ;;
+recover) runs=800 ;;
+trace) runs=2500 ;;
+*) runs=35000 ;;
 esac
 # What libFuzzer makes depends on addresses, and on what another process adds to a corpus.
 unrandomised=$(setarch -R true 2>/dev/null && echo "setarch -R" || true)
