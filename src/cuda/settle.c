@@ -34,6 +34,7 @@ typedef struct progress {
     uint64_t complete_ns; /* since when no launch lacks its activities and no body has come; 0: one
                            * does */
     uint64_t bodies;      /* that have come */
+    tkt_completeness state; /* when last asked */
 } progress;
 
 /* True if no activity has arrived for so long that waiting is no use, though no device is known to
@@ -43,8 +44,10 @@ static bool is_stalled(progress *p, bool is_busy)
 {
     static uint64_t stalled_at = UINT64_MAX; /* atomic: position of the store */
     uint64_t arrived = tkt_store_position(), now_ns = takt_now_ns();
-    if (arrived != p->arrived || is_busy)
-        *p = (progress){arrived, now_ns, p->complete_ns, p->bodies};
+    if (arrived != p->arrived || is_busy) {
+        p->arrived = arrived;
+        p->since_ns = now_ns;
+    }
     bool was_stalled = __atomic_load_n(&stalled_at, __ATOMIC_RELAXED) == arrived;
     uint64_t limit_ns = tkt_patience_ms(STALLED_MS) * UINT64_C(1000000);
     bool is_stalled = now_ns - p->since_ns > (was_stalled ? limit_ns / 10 : limit_ns);
@@ -77,7 +80,7 @@ static bool look_around(const tkt_settling *how, uint64_t until_ns)
 static bool has_rest(const tkt_settling *how, progress *p, bool are_graphs_done)
 {
     uint64_t bodies = tkt_store_bodies(), now_ns = takt_now_ns();
-    tkt_completeness state = is_complete(how);
+    tkt_completeness state = p->state = is_complete(how);
     if (state == TKT_COMPLETE && !how->wants_rest)
         return true;
     bool may_be_all = state == TKT_COMPLETE || (state == TKT_LACKS_GRAPHS && are_graphs_done);
@@ -99,10 +102,12 @@ typedef enum outcome {
 static outcome wait_for_devices(const tkt_settling *how, uint64_t ticket)
 {
     uint64_t begin_ns = takt_now_ns(), end_ns = begin_ns + how->timeout_ms * UINT64_C(1000000);
-    progress p = {tkt_store_position(), begin_ns, 0, 0};
+    progress p = {.arrived = tkt_store_position(), .since_ns = begin_ns};
     for (uint32_t pause_ms = FIRST_PAUSE_MS;;
          pause_ms = pause_ms * 2 < LAST_PAUSE_MS ? pause_ms * 2 : LAST_PAUSE_MS) {
-        bool are_graphs_done = how->is_complete && tkt_graph_streams_are_done(tkt_driver_get());
+        /* Asked before the flush that brings what they have done, and only if it matters. */
+        bool are_graphs_done =
+            p.state == TKT_LACKS_GRAPHS && tkt_graph_streams_are_done(tkt_driver_get());
         if (!tkt_collector_flush(false))
             return GONE;
         tkt_collector_view view = tkt_collector_look(ticket);
