@@ -205,13 +205,9 @@ static void *stream_of(const char *name, bool is_driver, const void *parameters)
         return NULL;
     if (has_config)
         memcpy(&at, parameters, sizeof at);
+    size_t place = is_of_graph ? 8 : has_config ? 32 : is_driver ? 40 : 48;
     if (at)
-        memcpy(&stream,
-               at + (is_of_graph  ? 8
-                     : has_config ? 32
-                     : is_driver  ? 40
-                                  : 48),
-               sizeof stream);
+        memcpy(&stream, at + place, sizeof stream);
     return stream;
 }
 

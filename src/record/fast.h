@@ -35,7 +35,7 @@ static inline bool tkt_push_inside(takt_thread_v1 *thread, uint32_t tag, uint32_
         return false;
     __atomic_store_n(&frame->tag, tag | flag, __ATOMIC_RELEASE);
     __atomic_store_n(&frame->start, takt_ticks(), __ATOMIC_RELEASE);
-    /* release: pairs with the acquire in copy_frames() of log_read.c */
+    /* release: pairs with the acquire in copy_frames() of log_moment.c */
     __atomic_store_n(&thread->top, frame + 1, __ATOMIC_RELEASE);
     return true;
 }

@@ -9,7 +9,7 @@
  * `unwritten` is odd. Pushes do no harm, since they write above the top that the reader saw. The
  * record of the topmost frame may already be the last one before the cursor; the reader leaves such
  * a frame out. If the counter stood still during that scope, the reader cannot tell at once, see
- * copy_moment() in log_read.c.
+ * log_moment.c.
  *
  * Chunks return to the pool under `lock`: never the tail, and none while a reader has pinned the
  * log. When a thread ends, the next new thread takes over its log. It continues in the same chunk,
@@ -229,6 +229,13 @@ typedef struct tkt_log_place {
 /* With the lock. True when *place comes from the thread's hot state. A thread that ended unnoticed
  * may have taken that along; then *place is where the thread last left the library. */
 bool tkt_log_locate(const tkt_thread_log *log, tkt_log_place *place);
+
+/* With the lock: copies the scopes that are open at one moment into `frames`, which has room for
+ * TKT_MAX_DEPTH, and returns the cursor of that moment. */
+takt_record *tkt_log_moment(const tkt_thread_log *log, takt_frame *frames, uint32_t *frame_count);
+
+/* With the lock: the chunk with this cursor. */
+tkt_chunk *tkt_log_chunk_of(const tkt_thread_log *log, const takt_record *cursor);
 
 /* Arranges that the calling thread gives the log back when it ends; false without memory. */
 bool tkt_log_watch_thread(tkt_thread_log *log);
