@@ -156,33 +156,36 @@ static const extent driver_extents[] = {
     {"setD2D16", 24, 2, false}, {"setD2D32", 24, 2, false},
 };
 
-static bool is_function(const char *name, const char *wanted)
+/* NULL for other functions. */
+static const extent *extent_of(const char *name, bool is_driver)
 {
-    size_t size = strlen(wanted);
-    return strncmp(name, wanted, size) == 0 && (!name[size] || strcmp(name + size, "Async") == 0);
+    const extent *at = is_driver ? driver_extents : runtime_extents;
+    const extent *end =
+        at + (is_driver ? sizeof driver_extents : sizeof runtime_extents) / sizeof *at;
+    const char *function = name + (is_driver ? 2 : 4);
+    for (; strncmp(function, "Mem", 3) == 0 && at < end; at++) {
+        size_t size = 3 + strlen(at->function);
+        if (strncmp(function + 3, at->function, size - 3) == 0 &&
+            (!function[size] || strcmp(function + size, "Async") == 0))
+            return at;
+    }
+    return NULL;
 }
 
 /* True for a copy or set of nothing, which never reaches a device. */
 static bool is_empty(const char *name, bool is_driver, const void *parameters)
 {
-    const extent *extents = is_driver ? driver_extents : runtime_extents;
-    size_t count = is_driver ? sizeof driver_extents : sizeof runtime_extents;
-    const char *function = name + (is_driver ? 2 : 4), *at = parameters;
-    if (!parameters || strncmp(function, "Mem", 3) != 0)
-        return false;
-    size_t i = 0;
-    count /= sizeof *extents;
-    while (i < count && !is_function(function + 3, extents[i].function))
-        i++;
-    if (i < count && extents[i].is_pointed_to)
+    const extent *known = parameters ? extent_of(name, is_driver) : NULL;
+    const char *at = parameters;
+    if (known && known->is_pointed_to)
         memcpy(&at, parameters, sizeof at);
-    bool is_empty = false;
-    for (int n = 0; i < count && at && n < extents[i].count; n++) {
+    for (int i = 0; known && at && i < known->count; i++) {
         size_t size;
-        memcpy(&size, at + extents[i].at + n * sizeof size, sizeof size);
-        is_empty |= size == 0;
+        memcpy(&size, at + known->at + i * sizeof size, sizeof size);
+        if (size == 0)
+            return true;
     }
-    return is_empty;
+    return false;
 }
 
 static bool launches_graph(const char *name)
