@@ -178,10 +178,11 @@ typedef struct takt_profiler_options {
                                          * world_size come from the variables of MPI launchers,
                                          * Slurm or torchrun */
     uint32_t           world_size;
-    bool               crash_safe;      /* keep events in a file, from which `takt recover` restores
-                                         * them after a crash. The first start reserves the file in
-                                         * `directory`, with max_memory_bytes or more; a normal exit
-                                         * removes it */
+    bool               crash_safe;      /* keep events in a file in /dev/shm, of max_memory_bytes or
+                                         * more, from which `takt recover` restores them after a
+                                         * crash. The first start makes it, and a link in
+                                         * `directory`; a normal exit removes both. Where /dev/shm
+                                         * cannot have it, `directory` has, and the log says so */
     uint64_t           nsight;          /* a takt_nsight */
     takt_choice        compress;        /* compress the packets of Perfetto traces; default on */
     const char *const *compile_traces;  /* shell patterns of files that nvcc or NVRTC write with

@@ -196,18 +196,27 @@ bool tkt_terminal_has_color(int fd);
 /* ======== Mapped files ======== */
 
 /* A new file of fixed size, mapped shared: the process's stores to it stay in the file, however the
- * process ends. */
+ * process ends. It lies in /dev/shm, since a store to a file on a disk may wait for that disk. */
+typedef struct tkt_shared {
+    char  name[4096];   /* the file, or a link to it */
+    char  memory[512];  /* the file in /dev/shm; "": there is none */
+    void *at;           /* zero */
+    bool  is_reserved;  /* all of it has memory or blocks */
+} tkt_shared;
 
-/* Creates PATH with the ending, or PATH-2 and so on if that exists already, and maps it. Writes its
- * path into `name`. Reserves all blocks first, so a full disk is an error here and not a SIGBUS
- * later. Others may never write the file. The memory is zero. */
-takt_status tkt_shared_create(const char *path, const char *ending, size_t bytes, char *name,
-                              size_t name_size, void **memory, takt_error *error);
+/* Creates PATH with the ending, or PATH-2 and so on if that exists already, and maps it. Where
+ * /dev/shm cannot have the file, the folder has it, and the log says why. Others may never write it. */
+takt_status tkt_shared_create(const char *path, const char *ending, size_t bytes, tkt_shared *made,
+                              takt_error *error);
 
-/* Removes the file; its memory stays. */
-void tkt_shared_remove(const char *name);
+/* Gives a part memory before its first store, which would raise SIGBUS where none is left. False if
+ * there is none. Any thread. */
+bool tkt_shared_ready(const tkt_shared *shared, void *at, size_t bytes);
 
-void tkt_shared_unmap(void *memory, size_t bytes);
+/* Removes the file and the link; the memory stays. */
+void tkt_shared_remove(const tkt_shared *shared);
+
+void tkt_shared_unmap(const tkt_shared *shared, size_t bytes);
 
 /* ======== Unpacking ======== */
 

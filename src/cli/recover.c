@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 enum {
     OPTION_OUT,
@@ -106,16 +107,33 @@ static int write_trace(const takt_trace *trace, const char *file, const char *ou
     return CLI_OK;
 }
 
-/* Nothing tells whether the program still runs: it may do so on another machine. */
+/* Nothing tells whether the program still runs: it may do so on another machine. FILE may be a link
+ * to the file in memory. */
 static void tell_rest(const char *file)
 {
-    char size[TKT_VALUE_SIZE], clean[512];
+    char size[TKT_VALUE_SIZE], clean[512], clean_target[512], target[4096];
     struct stat about;
     if (stat(file, &about) != 0)
         return;
-    tkt_value_text(size, TKT_CELL_BYTES, (tkt_cell){.u = (uint64_t)about.st_size});
-    printf("unless the program still runs, %s (%s) is no longer needed: you can remove it\n",
-           cli_clean(clean, sizeof clean, file), size);
+    tkt_value_text(size, TKT_CELL_BYTES, (tkt_cell){.u = (uint64_t)about.st_blocks * 512});
+    cli_clean(clean, sizeof clean, file);
+    ssize_t length = readlink(file, target, sizeof target - 1);
+    target[length < 0 ? 0 : length] = 0;
+    if (length < 0)
+        printf("unless the program still runs, %s (%s) is no longer needed: you can remove it\n",
+               clean, size);
+    else
+        printf(
+            "unless the program still runs, %s and %s (%s of memory) are no longer needed: you can "
+            "remove them\n",
+            clean, cli_clean(clean_target, sizeof clean_target, target), size);
+}
+
+/* The file was in memory, and FILE is a link to it. */
+static bool is_gone(const char *file)
+{
+    struct stat about;
+    return lstat(file, &about) == 0 && S_ISLNK(about.st_mode) && stat(file, &about) != 0;
 }
 
 static int recover(const char *file, const char *output, bool is_json)
@@ -128,6 +146,10 @@ static int recover(const char *file, const char *output, bool is_json)
     takt_status status = takt_trace_recover(file, &trace, &error);
     cli_progress_end(progress);
     takt_set_log(NULL, NULL);
+    if (status != TAKT_OK && is_gone(file))
+        return cli_error("%s: its events were in memory, and went with the machine or container that "
+                         "recorded them, or this is another one",
+                         file);
     if (status != TAKT_OK)
         return cli_error("%s", error.message[0] ? error.message : takt_status_text(status));
     int result = write_trace(trace, file, output, is_json);

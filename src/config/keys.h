@@ -127,8 +127,8 @@
         "max_memory is half used, Takt frees written records, and reads the file back at "         \
         "stop. If it exceeds max_trace_size, it stays: no reports, no other traces.")              \
     KEY(CRASH_SAFE, "output.crash_safe", SWITCH("false"), INTO(crash_safe),                        \
-        "Keep events in NAME.PID.crash in the directory, reserved at the start and "               \
-        "removed at exit. After a crash takt recover reads it.")                                   \
+        "Keep events in memory that survives the program, until it exits; NAME.PID.crash in "      \
+        "the directory leads there. After a crash takt recover reads it.")                         \
     KEY(VIEW, "output.view", SWITCH("false"), INTO(view),                                          \
         "After stop, run takt view from PATH in the background. It prints a link that "            \
         "opens the last trace in ui.perfetto.dev once.")                                           \

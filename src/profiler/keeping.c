@@ -29,7 +29,8 @@ static tkt_store_chunk *take_device_chunk(void)
     tkt_store_chunk *chunk = free_device_chunks;
     if (chunk)
         free_device_chunks = chunk->next;
-    else if (device_chunks_used < device_chunk_count)
+    else if (device_chunks_used < device_chunk_count &&
+             tkt_mapping_ready(device_chunks + device_chunks_used, sizeof *chunk))
         chunk = device_chunks + device_chunks_used++;
     return chunk;
 }

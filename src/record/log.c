@@ -197,7 +197,7 @@ void tkt_log_detach(void)
     if (!tkt_mapping())
         return;
     tkt_mapping_leave();
-    tkt_pool_map(NULL, 0, 0);
+    tkt_pool_map(NULL, 0, 0, 0);
     /* Their chunks and frames are in the parent's file. */
     all_logs = free_logs = looked_at = NULL;
 }

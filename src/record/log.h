@@ -55,9 +55,10 @@ tkt_chunk *tkt_pool_take(uint32_t extra);
 void tkt_pool_give(tkt_chunk *chunk);
 
 /* From now on tkt_pool_take() hands out these `count` zeroed chunks first, and others only when all
- * of them are in use. `count` comes from tkt_pool_round(). tkt_pool_limit() then allows at most
- * `most` chunks. Call it once; NULL undoes it in a forked child. */
-void tkt_pool_map(tkt_chunk *chunks, uint32_t count, uint32_t most);
+ * of them are in use. `count` comes from tkt_pool_round(); the first `ready` have memory, the others
+ * get it by tkt_mapping_ready(). tkt_pool_limit() then allows at most `most` chunks. Call it once;
+ * NULL undoes it in a forked child. */
+void tkt_pool_map(tkt_chunk *chunks, uint32_t count, uint32_t most, uint32_t ready);
 bool tkt_pool_is_mapped(const tkt_chunk *chunk);
 
 /* `count` rounded up to a number that tkt_pool_map() accepts. */

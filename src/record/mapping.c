@@ -13,7 +13,7 @@
 /* ======== The file ======== */
 
 #define PAGE_BYTES  4096u
-#define WARM_BYTES  (UINT64_C(8) << 20) /* touched in advance, to spare recording page faults */
+#define WARM_BYTES  (8u << 20) /* of chunks: touched in advance, to spare recording page faults */
 #define LEAST_LOGS  64u
 #define MOST_LOGS   512u
 #define MORE_CHUNKS 64u /* in addition to two for each log */
@@ -26,7 +26,7 @@ tkt_mapping_head *tkt_mapping_active;
 
 static tkt_mutex names_lock = TKT_MUTEX_INIT;
 static tkt_mutex window_lock = TKT_MUTEX_INIT;
-static char file_name[4096];
+static tkt_shared file;
 static uint64_t most_bytes; /* of chunks */
 
 static void *at(const tkt_mapping_head *head, const tkt_mapping_part *part, uint64_t index)
@@ -88,11 +88,33 @@ __attribute__((destructor)) static void remove_file(void)
     for (uint32_t i = 0; i < head->windows.count; i++)
         if (__atomic_load_n(&windows[i].state, __ATOMIC_RELAXED))
             return;
-    tkt_shared_remove(file_name);
+    tkt_shared_remove(&file);
 }
 
 static void add_text(tkt_mapping_kind kind, const void *facts, size_t facts_bytes,
                      const tkt_text *texts, size_t count);
+
+static uint32_t warm_chunks(const tkt_mapping_head *head)
+{
+    uint32_t most = WARM_BYTES / TKT_CHUNK_BYTES;
+    return head->chunks.count < most ? head->chunks.count : most;
+}
+
+/* Gives memory to all but chunks, which come later, and touches the first of those. */
+static bool warm(const tkt_mapping_head *head)
+{
+    uint64_t chunk_bytes = (uint64_t)warm_chunks(head) * TKT_CHUNK_BYTES;
+    if (!tkt_shared_ready(&file, file.at, head->chunks.at + chunk_bytes) ||
+        !tkt_shared_ready(&file, at(file.at, &head->run, 0), 2 * (size_t)head->run.item_bytes))
+        return false;
+    memset(at(file.at, &head->chunks, 0), 0, chunk_bytes);
+    return true;
+}
+
+bool tkt_mapping_ready(void *at, size_t bytes)
+{
+    return tkt_shared_ready(&file, at, bytes);
+}
 
 takt_status tkt_mapping_create(const char *path, uint64_t bytes, const tkt_mapping_part *devices,
                                size_t run_bytes, const char *name, takt_error *error)
@@ -103,35 +125,36 @@ takt_status tkt_mapping_create(const char *path, uint64_t bytes, const tkt_mappi
                 TAKT_LOG_WARNING,
                 "crash-safe file %s has room for %lu MiB of events, not for %lu: give the first "
                 "profiler the largest max_memory",
-                file_name, (unsigned long)(most_bytes >> 20), (unsigned long)(bytes >> 20));
+                file.name, (unsigned long)(most_bytes >> 20), (unsigned long)(bytes >> 20));
         return TAKT_OK;
     }
     tkt_mapping_head head = plan(bytes, devices, run_bytes);
-    void *memory;
-    takt_status status = tkt_shared_create(path, ".crash", head.file_bytes, file_name,
-                                           sizeof file_name, &memory, error);
+    takt_status status = tkt_shared_create(path, ".crash", head.file_bytes, &file, error);
+    if (status == TAKT_OK && !warm(&head)) {
+        tkt_shared_remove(&file);
+        tkt_shared_unmap(&file, head.file_bytes);
+        status = tkt_error_set(error, TAKT_IO_ERROR, "no memory for %s", file.name);
+    }
     if (status != TAKT_OK)
         return status;
     most_bytes = bytes;
-    memcpy(memory, &head, sizeof head);
-    tkt_chunk *chunks = at(memory, &head.chunks, 0);
-    uint64_t all = (uint64_t)head.chunks.count * sizeof *chunks;
-    memset(chunks, 0, all < WARM_BYTES ? all : WARM_BYTES);
-    tkt_pool_map(chunks, head.chunks.count, (uint32_t)(bytes / TKT_CHUNK_BYTES));
-    __atomic_store_n(&tkt_mapping_active, memory, __ATOMIC_RELEASE);
+    memcpy(file.at, &head, sizeof head);
+    tkt_pool_map(at(file.at, &head.chunks, 0), head.chunks.count,
+                 (uint32_t)(bytes / TKT_CHUNK_BYTES), warm_chunks(&head));
+    __atomic_store_n(&tkt_mapping_active, file.at, __ATOMIC_RELEASE);
     const tkt_text text = {name, strlen(name)};
     add_text(TKT_MAPPING_RUN, NULL, 0, &text, 1);
     tkt_site_visit(tkt_mapping_add_site, tkt_mapping_add_text);
     tkt_stack_visit(tkt_mapping_add_stack);
     tkt_mapping_barrier();
     __atomic_store_n(&tkt_mapping_active->magic, TKT_MAPPING_MAGIC, __ATOMIC_RELEASE);
-    tkt_log(TAKT_LOG_INFO, "crash-safe recording in %s", file_name);
+    tkt_log(TAKT_LOG_INFO, "crash-safe recording in %s", file.name);
     return TAKT_OK;
 }
 
 const char *tkt_mapping_path(void)
 {
-    return file_name;
+    return file.name;
 }
 
 void tkt_mapping_free(void)
@@ -141,7 +164,7 @@ void tkt_mapping_free(void)
         return;
     remove_file();
     tkt_mapping_leave();
-    tkt_shared_unmap(head, head->file_bytes);
+    tkt_shared_unmap(&file, head->file_bytes);
 }
 
 void tkt_mapping_leave(void)

@@ -162,10 +162,15 @@ static inline tkt_mapping_head *tkt_mapping(void)
 
 /* Makes the file PATH.crash, or PATH-2.crash and so on, with room for `bytes` of chunks. From now
  * on the recorder puts everything into it; `devices` is the extra part for devices, `run_bytes` the
- * size of a run. Call it once per process. The file is removed at exit, unless a cycle is not saved. If the process has a file
- * already, that stays in use: returns TAKT_OK, and logs a warning if it has less room. */
+ * size of a run. Call it once per process. The file is removed at exit, unless a cycle is not
+ * saved. If the process has a file already, that stays in use: returns TAKT_OK, and logs a warning
+ * if it has less room. */
 takt_status tkt_mapping_create(const char *path, uint64_t bytes, const tkt_mapping_part *devices,
                                size_t run_bytes, const char *name, takt_error *error);
+
+/* Gives memory to a part of the file before its first store; false if none is left. Chunks and
+ * those of devices need it, the rest has it from the start. */
+bool tkt_mapping_ready(void *at, size_t bytes);
 
 /* The memory of devices' chunks, and their number; NULL: there is no file. */
 void *tkt_mapping_devices(uint32_t *count);

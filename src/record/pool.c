@@ -6,6 +6,7 @@
  * first out. A program that records much gets eight slabs at a time, in pages of two megabytes if
  * the system has them. */
 #include "record/log.h"
+#include "record/mapping.h"
 
 #include "base/alloc.h"
 
@@ -13,12 +14,13 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#define SLAB_CHUNKS 128u
-#define SLAB_BYTES  (SLAB_CHUNKS * sizeof(tkt_chunk))
-#define LARGE_PAGE  ((size_t)2 << 20)
-#define MAX_SLABS   (1u << 15) /* 32 GiB */
-#define BLOCK_SLABS 8u
-#define NONE        UINT32_MAX
+#define SLAB_CHUNKS  128u
+#define SLAB_BYTES   (SLAB_CHUNKS * sizeof(tkt_chunk))
+#define LARGE_PAGE   ((size_t)2 << 20)
+#define MAX_SLABS    (1u << 15) /* 32 GiB */
+#define BLOCK_SLABS  8u
+#define READY_CHUNKS 16u /* of the crash-safe file get memory at a time */
+#define NONE         UINT32_MAX
 
 _Static_assert(sizeof(tkt_chunk) == TKT_CHUNK_BYTES, "no room is wasted");
 
@@ -31,6 +33,7 @@ static tkt_chunk *mapped;         /* chunks of the crash-safe file, with a separ
 static uint32_t mapped_count;
 static uint32_t mapped_index; /* number of the first */
 static uint32_t mapped_next;  /* index of the first that was never used */
+static uint32_t mapped_ready; /* so many have memory; grows with slab_lock */
 static uint32_t mapped_most = UINT32_MAX;
 static uint64_t mapped_head = NONE;
 static uint32_t used_count;
@@ -140,14 +143,32 @@ static bool add_slabs(bool touch)
     return true;
 }
 
+/* Gives memory to a chunk of the crash-safe file and the next ones. False if there is no such
+ * chunk, or no memory. */
+static bool make_ready(uint32_t index)
+{
+    bool is_ready = true;
+    while (is_ready && index >= __atomic_load_n(&mapped_ready, __ATOMIC_RELAXED)) {
+        uint64_t was = tkt_busy_lock(&slab_lock);
+        uint32_t ready = mapped_ready;
+        uint32_t count = mapped_count - ready < READY_CHUNKS ? mapped_count - ready : READY_CHUNKS;
+        if (index >= ready)
+            is_ready = count && tkt_mapping_ready(mapped + ready, count * sizeof *mapped);
+        if (index >= ready && is_ready)
+            __atomic_store_n(&mapped_ready, ready + count, __ATOMIC_RELAXED);
+        tkt_busy_unlock(&slab_lock, was);
+    }
+    return is_ready;
+}
+
 /* Returns a chunk of the crash-safe file, a used one before a new one; NULL if none is free. */
 static tkt_chunk *pop_mapped(void)
 {
     tkt_chunk *chunk = pop(&mapped_head);
-    if (chunk || __atomic_load_n(&mapped_next, __ATOMIC_RELAXED) >= mapped_count)
+    if (chunk || !make_ready(__atomic_load_n(&mapped_next, __ATOMIC_RELAXED)))
         return chunk;
     uint32_t next = __atomic_fetch_add(&mapped_next, 1, __ATOMIC_RELAXED);
-    if (next >= mapped_count)
+    if (next >= mapped_count || !make_ready(next))
         return NULL;
     chunk = mapped + next;
     chunk->index = mapped_index + next;
@@ -205,7 +226,7 @@ bool tkt_pool_is_mapped(const tkt_chunk *chunk)
     return first && chunk >= first && chunk < first + mapped_count;
 }
 
-void tkt_pool_map(tkt_chunk *chunks, uint32_t count, uint32_t most)
+void tkt_pool_map(tkt_chunk *chunks, uint32_t count, uint32_t most, uint32_t ready)
 {
     uint64_t was = tkt_busy_lock(&slab_lock);
     for (uint32_t i = 0; i < slab_count; i++)
@@ -216,6 +237,7 @@ void tkt_pool_map(tkt_chunk *chunks, uint32_t count, uint32_t most)
     mapped_count = count < fitting ? count : fitting;
     mapped_index = number * SLAB_CHUNKS;
     mapped_next = 0;
+    mapped_ready = ready;
     __atomic_store_n(&mapped_most, chunks ? most : UINT32_MAX, __ATOMIC_RELAXED);
     mapped_head = NONE;
     for (uint32_t i = 0; i < mapped_count; i += SLAB_CHUNKS)
@@ -274,7 +296,7 @@ uint64_t tkt_pool_total_bytes(void)
 
 void tkt_pool_free_all(void)
 {
-    tkt_pool_map(NULL, 0, 0);
+    tkt_pool_map(NULL, 0, 0, 0);
     for (uint32_t i = 0; i < slab_count; i++) {
         tkt_free(allocations[i]);
         allocations[i] = NULL;

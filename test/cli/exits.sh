@@ -28,7 +28,7 @@ for round in "${rounds[@]}"; do
         ends_like $way 3
     done
     [ -n "${SAN-}" ] || ends_like abort 134
-    rm -rf "${scratch:?}"/*
+    remove_recordings "$scratch" && rm -rf "${scratch:?}"/*
 done
 
 # Takt's idle thread does not keep a process whose main() has ended by pthread_exit(); that of
@@ -62,14 +62,14 @@ grep -q '^step 10$' "$scratch/output" || fail "null: $(cat "$scratch/output")"
 grep -q '^step of nobody,.*,3,' "$scratch/scopes" || fail "null: $(cat "$scratch/scopes")"
 
 # A recording that is open at exit is saved.
-rm -rf "$scratch/null"
+remove_recordings "$scratch" && rm -rf "$scratch/null"
 TAKT_OPTIONS="profiling.active=100 profiling.wait=0 profiling.warmup=0
     output.directory=$scratch/null output.traces=perfetto" ends_like null 3
 "$takt" report --scopes --csv "$scratch/null/"*.pftrace >"$scratch/scopes"
 grep -q '^step of nobody,.*,10,' "$scratch/scopes" || fail "null at exit: $(cat "$scratch/scopes")"
 
 # A configuration that is wrong costs one line and no profile.
-rm -rf "$scratch/null"
+remove_recordings "$scratch" && rm -rf "$scratch/null"
 TAKT_OPTIONS="profiling.actve=3" ends_like null 3
 [ "$(grep -c '^takt: .*actve' "$scratch/errors")" = 1 ] || fail "wrong: $(cat "$scratch/errors")"
 TAKT_OPTIONS="profiling.actve=3" ends_like logs 3

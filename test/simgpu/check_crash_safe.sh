@@ -56,7 +56,7 @@ done
 [ "$(value launching-kill 'info["backend"]' | cut -c1-5)" = CUPTI ] || fail "no backend"
 
 # The sums of a summary are the program's, and gone with it: the report does not call devices idle.
-rm -rf "$scratch/_exit"
+remove_recordings "$scratch" && rm -rf "$scratch/_exit"
 mode=summary
 { die _exit; } 2>/dev/null
 value _exit 'info["backend"]' | grep -q ', without activities$' ||

@@ -27,8 +27,10 @@ before=$(cksum <"$file")
 "$takt" recover "$file" >"$scratch/output" 2>&1 || fail "takt recover: $(cat "$scratch/output")"
 [ "$(cksum <"$file")" = "$before" ] || fail "takt recover changed the file"
 grep -q 'of them [1-9][0-9]* open' "$scratch/output" || fail "said: $(cat "$scratch/output")"
-grep -qE "^unless the program still runs, $file \([0-9.]+ [MG]iB\) is no longer needed: you can remove it\$" \
-    "$scratch/output" || fail "does not say that the file can be removed: $(cat "$scratch/output")"
+memory=$(readlink "$file")
+files="$file and $memory \([0-9.]+ [MG]iB of memory\) are no longer needed: you can remove them"
+[ -n "$memory" ] || files="$file \([0-9.]+ [MG]iB\) is no longer needed: you can remove it"
+grep -qE "^unless the program still runs, $files\$" "$scratch/output" || fail "does not say that the file can be removed: $(cat "$scratch/output")"
 trace=${file%.crash}.pftrace
 "$takt" info "$trace" >"$scratch/info" 2>"$scratch/errors"
 grep -q '^  incomplete  the program was killed, or it still ran: recovered up to its last event, after ' "$scratch/info" &&
@@ -88,6 +90,9 @@ refused "another version" "$scratch/version" 'layout has version 255'
 refused "nothing" "$scratch/nothing" 'No such file'
 mkfifo "$scratch/pipe"
 refused "a pipe" "$scratch/pipe" 'not a regular file'
+
+ln -s "$scratch/went/one.crash" "$scratch/link.crash"
+refused "a link to nothing" "$scratch/link.crash" 'its events were in memory, and went with the machine'
 
 # No room: refused at the start, and the program goes on.
 (ulimit -f 1000 && record "$scratch/full" exit 5)

@@ -6,6 +6,7 @@
  *
  * Prints what was found; exits with 1 if anything is wrong. */
 #include "stress/crash.h"
+#include "support/remove_file.h"
 #include "trace/model.h"
 
 #include <takt/takt.h>
@@ -301,7 +302,7 @@ static void check_files(void)
     }
     for (size_t i = 0; i < files.gl_pathc; i++) {
         check_file(files.gl_pathv[i]);
-        unlink(files.gl_pathv[i]);
+        remove_file(files.gl_pathv[i]);
     }
     globfree(&files);
 }

@@ -9,7 +9,7 @@
 # shellcheck shell=bash
 set -u
 scratch=$(mktemp -d) || exit 1
-trap 'rm -rf "$scratch"' EXIT
+trap 'remove_recordings "$scratch"; rm -rf "$scratch"' EXIT
 unset COLUMNS TAKT_CONFIG TAKT_OPTIONS
 # Threads of OpenMP that wait in circles slow down whoever shares their cores.
 export OMP_WAIT_POLICY=passive OMP_NUM_THREADS=2
@@ -21,6 +21,11 @@ need() {
     for tool in "$@"; do
         command -v "$tool" >/dev/null || { echo "needs $tool" && exit 77; }
     done
+}
+
+# remove_recordings FOLDER removes what links of crash-safe recordings lead to.
+remove_recordings() {
+    find "$1" -name '*.crash' -type l -exec readlink {} + | xargs -r -d '\n' rm -f
 }
 
 leave_out() { echo "case left out: $1: $2"; }

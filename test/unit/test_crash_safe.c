@@ -9,6 +9,7 @@
 #include "support/counters.h"
 #include "support/emulated.h"
 #include "support/memory_sink.h"
+#include "support/remove_file.h"
 #include "support/skip.h"
 #include "support/trace_build.h"
 #include "trace/model.h"
@@ -57,7 +58,7 @@ static void remove_files(void)
     snprintf(pattern, sizeof pattern, "%s/*", folder);
     if (glob(pattern, 0, NULL, &files) == 0)
         for (size_t i = 0; i < files.gl_pathc; i++)
-            unlink(files.gl_pathv[i]);
+            remove_file(files.gl_pathv[i]);
     globfree(&files);
 }
 
