@@ -29,6 +29,8 @@
 ##   fuzz-coverage  the same, and reports which functions of the readers they reach
 ##   faults         makes each allocation and system call fail in turn, in the command and in a
 ##                  program with the library; SAN=address,undefined is possible
+##   mutants        puts one-line faults into the sources, and tells which no test finds; T="src/record
+##                  src/cli": only those in such files
 ##   coverage       reports which lines of the library the tests run, by folder: B/coverage
 ##   check-layers   checks that each layer includes only the layers allowed in test/layers.txt
 ##   include-graph  prints which folder of src includes which, for Mermaid
@@ -63,7 +65,7 @@ MAKEFLAGS += --no-builtin-rules --no-print-directory
         coverage-built faults check-aarch64 check-emulated check-compilers check-compilers-built check-tests \
         amalgamation check-gpu bench-gpu gpu-built gpu-kit gpu-kit-built stress stress-built \
         check-layers include-graph check-symbols abi-record install uninstall format clean help \
-        check-fresh check-hard check-no-toolkit check-no-toolkit-built FORCE
+        check-fresh check-hard check-no-toolkit check-no-toolkit-built programs mutants FORCE
 
 platform := $(shell uname -s)-$(shell uname -m)
 ifeq ($(filter Linux-x86_64 Linux-aarch64,$(platform)),)
@@ -531,7 +533,8 @@ check:
 	@echo 'takt: 2 of 3: compiling $(call about,$(check_objects))'
 	@+$(again) WERROR=1 check-built
 
-check-built: all $(tests_here) $(progs) $(inject) $(fault_host) $(sim_libs) $(if $(SAN),,$(if $(toolkit),gpu-kit-built))
+programs: all $(progs) $(inject) $(fault_host) $(sim_libs)
+check-built: programs $(tests_here) $(if $(SAN),,$(if $(toolkit),gpu-kit-built))
 	@$(if $(SAN),,$(if $(call can,$(fuzz_cc) -fsanitize=fuzzer,LLVMFuzzerTestOneInput),$(MAKE) fuzz-built))
 	@echo 'takt: 3 of 3: tests'
 	@$(test_env) T='$(T)' test/support/run-tests.sh \
@@ -594,6 +597,11 @@ check-with-%:
 	@+$(again) B='$(B)/with/$*' CC='$*' CUDA=0 WERROR=1 check-tests
 check-tests: all $(tests)
 	@$(test_env) T='$(T)' test/support/run-tests.sh $(tests)
+
+# Its copies of the working tree have builds of their own.
+mutants:
+	@test/support/install-packages.sh check
+	@MAKEFLAGS= test/mutants/run.sh $(T)
 
 faults: all $(inject) $(fault_host) $(B)/test/cli/prog_trace
 	@$(test_env) python3 test/faults/check_faults.py all

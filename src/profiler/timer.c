@@ -233,6 +233,21 @@ static void print(running *timer, uint64_t closed_ticks, double ms)
     takt_thread_hot_v1.printing_timers--;
 }
 
+/* What a silent timer that collects nothing has no need of. */
+static void tell(running *timer, uint64_t closed_ticks, double ms)
+{
+    if (!timer->options.silent)
+        print(timer, closed_ticks, ms);
+    else if (timer->timing && timer->options.report)
+        report_activities(timer, "");
+    if (timer->window)
+        tkt_window_close(timer->window);
+    if (timer->timing)
+        takt_timing_free(timer->timing);
+    if (!timer->options.silent)
+        pthread_testcancel(); /* a thread may be cancelled where it prints */
+}
+
 double takt_timer_end(takt_timer *opaque)
 {
     running *timer = (running *)opaque;
@@ -254,16 +269,8 @@ double takt_timer_end(takt_timer *opaque)
         *timer->options.elapsed_ms = ms;
     if (timer->options.samples)
         append_sample(timer->options.samples, ms);
-    if (!timer->options.silent)
-        print(timer, closed_ticks, ms);
-    else if (timer->timing && timer->options.report)
-        report_activities(timer, "");
-    if (timer->window)
-        tkt_window_close(timer->window);
-    if (timer->timing)
-        takt_timing_free(timer->timing);
-    if (!timer->options.silent)
-        pthread_testcancel(); /* a thread may be cancelled where it prints */
+    if (!timer->options.silent || timer->timing || timer->window)
+        tell(timer, closed_ticks, ms);
     return ms;
 }
 

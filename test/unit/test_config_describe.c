@@ -83,6 +83,13 @@ TEST(repeat_zero_is_explained_in_both_modes)
     assert_does_not_say("profiling: {repeat: 1}", "repeat 0");
 }
 
+/* Three are written out, and only what comes after them is summed up. */
+TEST(three_cycles_are_all_of_three)
+{
+    assert_says("profiling: {repeat: 3}", "recorded, saved when step 20 ends\n"
+                                          "  from step 21     nothing\n");
+}
+
 TEST(the_seed_needs_eleven_steps_when_repeats_are_additional)
 {
     assert_says("profiling: {repeat_mode: additional}",

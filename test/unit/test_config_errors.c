@@ -331,6 +331,17 @@ TEST(all_errors_of_variable_and_arguments_are_told)
     takt_set_log(ignore_line, NULL);
 }
 
+/* Nothing at the place itself stays, nor behind it. */
+TEST(a_cut_takes_what_begins_there)
+{
+    tkt_config_errors errors = {.count = 3};
+    errors.items[0].error = (takt_error){.line = 1, .column = 9};
+    errors.items[1].error = (takt_error){.line = 2, .column = 5};
+    errors.items[2].error = (takt_error){.line = 2, .column = 7};
+    tkt_config_errors_cut(&errors, 2, 5);
+    assert_int_equal(errors.count, 1);
+}
+
 int main(void)
 {
     begin_quietly();

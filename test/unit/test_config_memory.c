@@ -89,6 +89,8 @@ static void every_value_survives_full_memory(void **state)
         status = set_everything(values);
         tkt_alloc_fail(0, 0);
         assert_true(status == TAKT_OK || status == TAKT_NO_MEMORY);
+        if (status == TAKT_OK)
+            assert_string_equal(values->options.builtin[0], "a");
         tkt_config_state_destroy(values);
     }
 }

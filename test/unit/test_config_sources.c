@@ -409,6 +409,8 @@ TEST_WITH(wrong_arguments_change_nothing, NULL, clear_environment)
          "--profiling.wait: expected a whole number from 0 to 4294967295, got ''"},
         {"sim --profiling.no-wait 3",
          "--profiling.no-wait: 'no-' works only with keys that are true or false"},
+        {"sim --profiling.wait -3",
+         "--profiling.wait: expected a whole number from 0 to 4294967295, got '-3'"},
         {"sim --profiling.no-with-stack=true", "--profiling.no-with-stack: expected no value"},
         {"sim --no-profiling=1", "--no-profiling: expected no value"},
         {"sim --profiling.record-shapes=maybe",

@@ -164,7 +164,7 @@ TEST(sizes_refuse_anything_else)
 {
     static const char *const bad[] = {"0",       "65535",  "1025 GiB", "18014398509481984 KiB",
                                       "256 MiX", "MiB",    "1. GiB",   "-64 KiB",
-                                      "64 KiB ", "64\tKB", "64 Kilo",  "16777216 TiB"};
+                                      "64 KiB ", "64\tKB", "65536.5", "64 Kilo",  "16777216 TiB"};
     for (size_t i = 0; i < COUNT_OF(bad); i++)
         assert_int_equal(set("profiling.max_memory", bad[i], NULL), TAKT_BAD_CONFIG);
     assert_refused("profiling.max_memory", "256 MiX",

@@ -409,6 +409,8 @@ TEST(what_is_not_yaml_is_placed)
                  "blanks");
     expect_error("a: b: c\n", "p.yaml:1:5: a second ': ' in the line: put a text that contains it "
                               "in quotes");
+    expect_error("name: Überströmung \xff\n",
+                 "p.yaml:1:20: expected UTF-8 text: invalid leading UTF-8 octet");
     expect_error("a: 1\nname: \xff\xfe\n",
                  "p.yaml:2:7: expected UTF-8 text: invalid leading UTF-8 octet");
     expect_error("a: \x01\n",
