@@ -200,19 +200,21 @@ bool tkt_shared_ready(const tkt_shared *shared, void *at, size_t bytes)
     return status == 0;
 }
 
-static void remove_one(const char *name)
+/* False if it is still there, which is told. */
+static bool remove_one(const char *name)
 {
     char text[128];
-    if (unlink(name) != 0 && errno != ENOENT)
-        tkt_log(TAKT_LOG_WARNING, "cannot remove %s: %s", name,
-                strerror_r(errno, text, sizeof text));
+    if (unlink(name) == 0 || errno == ENOENT)
+        return true;
+    tkt_log(TAKT_LOG_WARNING, "cannot remove %s: %s", name, strerror_r(errno, text, sizeof text));
+    return false;
 }
 
+/* The link goes last: who finds it finds the memory. */
 void tkt_shared_remove(const tkt_shared *shared)
 {
-    remove_one(shared->name);
-    if (shared->memory[0])
-        remove_one(shared->memory);
+    if (!shared->memory[0] || remove_one(shared->memory))
+        remove_one(shared->name);
 }
 
 void tkt_shared_unmap(const tkt_shared *shared, size_t bytes)

@@ -93,6 +93,6 @@ void tkt_whole_launched(const void *graph)
     if (!was_over)
         tkt_log(TAKT_LOG_WARNING,
                 "launches of graphs are recorded node by node and then combined: a graph was "
-                "instantiated before the first warm-up, and CUPTI may crash if it records its "
-                "launches as a whole");
+                "instantiated while launches were not recorded as a whole, such as before the first "
+                "warm-up, and CUPTI may crash if it records its launches so");
 }

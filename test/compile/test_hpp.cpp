@@ -79,6 +79,8 @@ void options_can_be_kept_and_taken_back(void **)
     assert_string_equal(plain.domain, "sph");
     assert_string_equal(plain.category, "io");
     assert_true(plain.has_payload && plain.payload == -3);
+    options.payload(0);
+    assert_true(plain.has_payload && plain.payload == 0);
 }
 
 void a_lambda_gets_the_activities_and_is_freed(void **)

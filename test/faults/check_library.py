@@ -9,6 +9,7 @@ file is torn and named like a whole one. Whatever is missing is counted in the f
 """
 
 import concurrent.futures
+import glob
 import json
 import os
 import random
@@ -66,6 +67,13 @@ def read_file(folder, name):
     return json_facts(os.path.join(folder, name)) if name.endswith(".json") else {}
 
 
+def remove_recordings(folder):
+    """Removes what links of crash-safe recordings lead to."""
+    for path in glob.glob(os.path.join(folder, "**", "*.crash"), recursive=True):
+        if os.path.islink(path) and os.path.exists(path):
+            os.unlink(os.path.realpath(path))
+
+
 class Result:
     def __init__(self, root, form, **environment):
         folder = tempfile.mkdtemp(dir=root)
@@ -83,6 +91,7 @@ class Result:
         names = sorted(os.listdir(out)) if os.path.isdir(out) else []
         self.files = {re.sub(r"\.\d+\.(crash|tmp)", r".\1", name): read_file(out, name)
                       for name in names}
+        remove_recordings(folder)
         shutil.rmtree(folder)
 
     def is_refused(self):

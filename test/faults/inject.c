@@ -39,6 +39,8 @@
     X(stat, EIO)                                                                                   \
     X(mkdir, ENOSPC)                                                                               \
     X(fallocate, ENOSPC)                                                                           \
+    X(symlink, EPERM)                                                                              \
+    X(populate, EFAULT)                                                                            \
     X(thread, EAGAIN)
 
 typedef enum kind {
@@ -252,6 +254,18 @@ void *mremap(void *old, size_t old_size, size_t size, int flags, ...)
 int ftruncate(int fd, off_t size)
 {
     return FAILS(ftruncate) ? -1 : NEXT(ftruncate)(fd, size);
+}
+
+int symlink(const char *target, const char *name)
+{
+    return FAILS(symlink) ? -1 : NEXT(symlink)(target, name);
+}
+
+/* Advice about memory that gives it, and not the question whether the kernel knows this. */
+int madvise(void *address, size_t size, int advice)
+{
+    int gives = size && advice == 23; /* MADV_POPULATE_WRITE */
+    return gives && FAILS(populate) ? -1 : NEXT(madvise)(address, size, advice);
 }
 
 int fsync(int fd)

@@ -55,4 +55,60 @@ sed -nE 's/^ *CUPTI_(\w+) *= *([0-9]+).*/\1 = \2/p' \
 if ! wrong=$(comm -23 "$scratch/ours.txt" "$scratch/theirs.txt") || [ -n "$wrong" ]; then
     echo "callbacks with other ids: $wrong" && exit 1
 fi
-echo "$("$scratch/ours" | wc -l) layouts and $(wc -l <"$scratch/ours.txt") callbacks agree"
+
+# Where Takt reads how much a call copies or sets, in src/cuda/callback.c: from the structs of
+# parameters, or of what a lone parameter points to.
+[ -f "$include/generated_cuda_runtime_api_meta.h" ] || include=$home/include
+extents_of() { # TABLE PREFIX
+    sed -n "/^static const extent $1\[\]/,/^};/p" ../../src/cuda/callback.c |
+        grep -oE '\{"\w+", [0-9]+, [0-9], \w+\}' | tr -d '{",}' | sed "s/^/$2/"
+}
+pointed_to() {
+    case $1 in
+    cudaMemcpy3D) echo "struct cudaMemcpy3DParms extent" ;;
+    cudaMemcpy3DPeer) echo "struct cudaMemcpy3DPeerParms extent" ;;
+    cuMemcpy2D*) echo "CUDA_MEMCPY2D WidthInBytes Height" ;;
+    cuMemcpy3D) echo "CUDA_MEMCPY3D WidthInBytes Height Depth" ;;
+    cuMemcpy3DPeer) echo "CUDA_MEMCPY3D_PEER WidthInBytes Height Depth" ;;
+    esac
+}
+# The struct of parameters, in the newest version of the function.
+parameters_of() { # FUNCTION HEADER
+    awk -v name="$1" '
+        $1 == "typedef" && $3 ~ "^" name "(_v[0-9]+)?_params_st$" { inside = 1; text = "" }
+        inside { text = text $0 "\n" }
+        /^}/ && inside { if (!kept || kept !~ /_v[0-9]+_params;/ || $0 ~ /_v[0-9]+_params;/) kept = text
+                         inside = 0 }
+        END { printf "%s", kept }' "$include/$2"
+}
+extents_of runtime_extents cudaMem >"$scratch/runtime"
+extents_of driver_extents cuMem >"$scratch/driver"
+assert_at() { # TYPE FIELD AT FUNCTION
+    echo "_Static_assert(offsetof($1, $2) == $3, \"$4: $2\");"
+}
+{
+    printf '#include <%s>\n' stddef.h cuda.h cuda_runtime_api.h
+    while read -r table header function at count is_pointed_to; do
+        parameters=$(parameters_of "$function" "$header")
+        [ -n "$parameters" ] || echo "#error $function is not in $table"
+        type=$(sed -n 's/^} \(.*\);/\1/p' <<<"$parameters")
+        names=$(grep -oE '\b(count|ByteCount|N|[wW]idth|[hH]eight|extent);' <<<"$parameters" | tr -d ';') || true
+        if [ "$is_pointed_to" = true ]; then
+            read -r type names <<<"$(pointed_to "$function")"
+            if [ "$type" = struct ]; then
+                type="struct ${names%% *}" names=${names#* }
+            fi
+        else
+            echo "$parameters"
+        fi
+        [ -n "$names" ] || echo "#error $function has no extent"
+        for name in $names; do
+            assert_at "$type" "$name" "$at" "$function"
+            at=$((at + 8)) count=$((count - 1))
+        done
+        [ "$count" = 0 ] || [ "$names $count" = "extent 2" ] || echo "#error $function: not so many extents"
+    done < <(sed 's/^/runtime generated_cuda_runtime_api_meta.h /' "$scratch/runtime"
+        sed 's/^/driver generated_cuda_meta.h /' "$scratch/driver")
+} >"$scratch/extents.c"
+compile -Wno-deprecated-declarations -fsyntax-only -isystem "$include" "$scratch/extents.c"
+echo "$("$scratch/ours" | wc -l) layouts and $(wc -l <"$scratch/ours.txt") callbacks agree, $(grep -c Static "$scratch/extents.c") extents"

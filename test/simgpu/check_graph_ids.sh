@@ -16,7 +16,7 @@ windows() {
 }
 
 right='right 20, wrong 0, none 0, plain 20, losses 0: CUPTI'
-nodes='takt: launches of graphs are recorded node by node and then combined: a graph was instantiated before the first warm-up, and CUPTI may crash if it records its launches as a whole'
+nodes='takt: launches of graphs are recorded node by node and then combined: a graph was instantiated while launches were not recorded as a whole, such as before the first warm-up, and CUPTI may crash if it records its launches so'
 unsure=', scopes of graphs unsure'
 
 # three OPTIONS VERSION MODE...
