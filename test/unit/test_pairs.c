@@ -54,6 +54,25 @@ TEST(end_of_a_pair_closes_the_block_within)
     takt_profiler_destroy(profiler);
 }
 
+/* One clock read is the end of one and the begin of the other. */
+TEST(a_phase_begins_where_the_one_before_it_ended)
+{
+    takt_profiler *profiler = start();
+    {
+        TAKT_SCOPE("block");
+        for (int i = 0; i < 100; i++) {
+            TAKT_PHASE("one");
+            TAKT_PHASE("other");
+        }
+    }
+    takt_profiler_stop(profiler);
+    const takt_trace *trace = takt_profiler_trace(profiler);
+    assert_int_equal(takt_trace_facts(trace)->span_count, 201);
+    for (size_t i = 1; i < 200; i++)
+        assert_true(span_at(trace, i + 1).begin_ns == span_at(trace, i).end_ns);
+    takt_profiler_destroy(profiler);
+}
+
 TEST(end_leaves_a_block_alone)
 {
     takt_profiler *profiler = start();
