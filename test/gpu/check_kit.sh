@@ -75,7 +75,7 @@ for program in "$kit"/bin/gpu_* "$kit"/bin/{graph,inc_loop,report_callback,strea
 done
 has '^python_torch +skipped' "$results/summary.txt"
 has '^    no python3 here' "$results/summary.txt"
-missed=$(grep -c 'BUDGET MISSED: 1\.' "$results/summary.txt") || true # what the host is busy with decides
+missed=$(grep -c 'BUDGET MISSED: [15]' "$results/summary.txt") || true # what the host is busy with decides
 has " 0 wrong, 5 skipped, $missed budgets missed, " "$results/summary.txt"
 while read -r figure; do # as regular expressions; numbers that the stand-ins fix are fixed
     has "^(\* )?$figure" "$results/report.txt"
@@ -93,6 +93,11 @@ graph_ids\.nodes-off\.3\.graph +40 records
 graph_ids\.whole-on\.3\.graph +20 records
 graph_ids\.whole-off\.3\.graph +20 records
 clocks\.callback\.on_registered_clock +300 records
+windows\.endless\.query\.busy +0 other_answers
+windows\.endless\.graph\.got +100 %
+windows\.endless\.pool\.losses +0 losses
+windows\.endless\.timer\.slowest_end +[0-9.]+ ms, (budget|BUDGET MISSED:) 50
+decides: ends beside a kernel that never ends
 windows\.background\.got +[0-9.]+ %
 windows\.deep\.launched +120 kernels
 threads\.cupti\.32\.asked_for +[0-9]+ buffers

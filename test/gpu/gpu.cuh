@@ -69,6 +69,12 @@ budget(double value, double most, const char *unit, const char *format, ...)
     va_end(args);
 }
 
+/* What the figures above decide, in one short line. */
+static inline void decides(const char *what)
+{
+    std::printf("* decides: %s\n", what);
+}
+
 /* The value below which this share of them lies; 0 of none. */
 static inline double quantile(std::vector<double> values, double share)
 {
@@ -92,6 +98,14 @@ static inline bool is_quick(void)
 static inline void pause_ms(double ms)
 {
     usleep(static_cast<useconds_t>(ms * 1000.0));
+}
+
+/* How long `work` takes. */
+template <typename Work> static inline double ms_of(Work work)
+{
+    uint64_t begin = takt_now_ns();
+    work();
+    return static_cast<double>(takt_now_ns() - begin) / 1e6;
 }
 
 /* Runs this program once more for each mode, as a process of its own that has not used CUDA. A mode
@@ -228,6 +242,14 @@ static inline Totals totals_of(const takt_trace *trace, const char *scope, const
         totals.without_scope += !activity.scope;
     }
     return totals;
+}
+
+static inline uint64_t all_losses(const takt_trace *trace)
+{
+    uint64_t sum = 0;
+    for (int loss = 0; loss < TAKT_LOSS_COUNT; loss++)
+        sum += takt_trace_loss(trace, static_cast<takt_loss>(loss));
+    return sum;
 }
 
 /* Nothing may be missing from a trace that fits into memory. */

@@ -5,13 +5,6 @@
 namespace
 {
 
-template <typename Work> double ms_of(Work work)
-{
-    uint64_t begin = takt_now_ns();
-    work();
-    return static_cast<double>(takt_now_ns() - begin) / 1e6;
-}
-
 void some_work()
 {
     for (int i = 0; i < 200; i++)
