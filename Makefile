@@ -461,6 +461,7 @@ $(gpu_programs): $(B)/%: $(B)/obj/%.o $(static)
 	$(link)
 $(B)/test/gpu/gpu_record: $(B)/obj/test/gpu/recorder.o $(support)
 $(B)/test/gpu/gpu_record: link_flags = $(static) $(cuda_link)
+$(B)/test/gpu/gpu_cost: link_flags = $(cuda_link) -Wl,--wrap=dlsym
 $(dir_samples): $(BIN)/%: $$(call objects,$$(wildcard $$*/*.c $$(if $(toolkit),$$*/*.cu))) $(static)
 	$(link)
 $(tests) $(progs): $(B)/%: $(B)/obj/%.o $(support) $(static)

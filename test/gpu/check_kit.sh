@@ -70,6 +70,7 @@ obeys_limits() {
 run_kit quick "$results"
 [ $status = 0 ] || fail "run.sh quick ends with $status: $(cat "$scratch/output")"
 has '^libcupti used: .*/simgpu/13/libcupti.so.13$' "$results/report.txt"
+rm "$kit/bin/gpu_bench" # for by hand: check_simulated.sh
 for program in "$kit"/bin/gpu_* "$kit"/bin/{graph,inc_loop,report_callback,stream_overlap,sph}; do
     has "^${program##*/} +ok +[0-9]+ s\$" "$results/summary.txt"
 done
@@ -114,10 +115,10 @@ endings\.exit_busy\.got +20 of_20
 endings\.fork_after\.child\.ends_with +0 status
 clocks\.own\.drift_of_begins +-?[0-9.]+ ns_a_second
 clocks\.own\.begins_before_launch +0 launches
-bench\.empty\.driver\.host +[0-9.]+ ns
-bench\.busy\.takt\.whole +[0-9.]+ ns
-bench\.empty\.takt\.host +[0-9.]+ times_callbacks, (budget|BUDGET MISSED:) 1\.05
-bench\.busy\.takt\.whole +[0-9.]+ times_bare, (budget|BUDGET MISSED:) 1\.03
+cost\.1\.untouched +[0-9.]+ ns_a_launch, quartiles [0-9.e+]+ to [0-9.e+]+
+cost\.8\.driver +[0-9.]+ ns_a_launch, quartiles
+cost\.32\.takt\.host +[0-9.]+ times_both, (budget|BUDGET MISSED:) 1\.05
+cost\.busy\.takt\.whole +[0-9.]+ times_untouched, (budget|BUDGET MISSED:) 1\.03
 END
 tar -tzf "$results/recordings.tar.gz" | grep -q 'recordings/everything.recording$' ||
     fail "CUPTI's buffers are not in the results"
@@ -209,10 +210,10 @@ tar -tzf "$results/traces.tar.gz" | grep -q traces/small || fail "the small file
 obeys_limits
 
 # Without a device there is nothing to run, which is no success.
-only="graph gpu_calls gpu_bench" more_env="TAKT_SIM=devices=0"
+only="graph gpu_calls gpu_cost" more_env="TAKT_SIM=devices=0"
 run_kit quick "$results"
 [ $status = 1 ] || fail "without a device run.sh ends with $status"
-has '^gpu_bench +NO DEVICE' "$results/summary.txt"
+has '^gpu_cost +NO DEVICE' "$results/summary.txt"
 more_env='' only=''
 
 run_kit --help

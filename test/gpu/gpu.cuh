@@ -89,6 +89,19 @@ static inline double median(const std::vector<double> &values)
     return quantile(values, 0.5);
 }
 
+/* A key figure of many: their median, and between which values half of them lie. */
+static inline GPU_FORMAT void quartiles(const std::vector<double> &values, const char *unit,
+                                        const char *format, ...)
+{
+    char with_quartiles[128];
+    std::va_list args;
+    std::snprintf(with_quartiles, sizeof with_quartiles, "%s, quartiles %.6g to %.6g", unit,
+                  quantile(values, 0.25), quantile(values, 0.75));
+    va_start(args, format);
+    tell_line("* ", median(values), with_quartiles, format, args);
+    va_end(args);
+}
+
 /* GPU_QUICK=1 asks for fewer rounds. */
 static inline bool is_quick(void)
 {

@@ -209,7 +209,7 @@ program() { # NAME SECONDS ARGUMENTS...
     step "$what${1:+ $*}" "$long" "$kit/bin/$what" "$@"
 }
 
-# --- what is run  -----------------------------------------------------
+# --- what is run ----------------------------------------------------------------------------------
 
 run_samples() {
     step "takt doctor" 20 "$kit/bin/takt" doctor
@@ -229,6 +229,7 @@ run_samples() {
 # What nobody knows yet comes first.
 run_open_questions() {
     program gpu_windows 90
+    program gpu_cost 120
 }
 
 run_programs() {
@@ -251,7 +252,6 @@ run_programs() {
             "$kit/bin/gpu_phases"
     program gpu_endings 60
     program gpu_errors 40
-    program gpu_bench 150
     # Beside a framework, Takt has to find the libcupti that the framework has loaded.
     for name in torch torch-graph jax cupy; do
         if [ -n "$python" ]; then

@@ -53,7 +53,10 @@ run() { # PROGRAM ARGUMENTS...
 check() {
     local program
     for program in "$programs"/gpu_*; do
-        [ "${program##*/}" = gpu_bench ] || [ ! -x "$program" ] || run "$program"
+        case ${program##*/} in
+        gpu_bench | gpu_cost) ;; # below
+        *) [ ! -x "$program" ] || run "$program" ;;
+        esac
     done
     for program in samples/*.cu; do
         program=$samples/$(basename "$program" .cu)
@@ -84,6 +87,7 @@ bench() {
             fflush()
         }
         END { exit failed }' || failed=1
+    run "$programs/gpu_cost"
     run "$programs/gpu_scopes"
 }
 
