@@ -99,6 +99,12 @@ windows\.endless\.graph\.got +100 %
 windows\.endless\.pool\.losses +0 losses
 windows\.endless\.timer\.slowest_end +[0-9.]+ ms, (budget|BUDGET MISSED:) 50
 decides: ends beside a kernel that never ends
+graphs\.one_each +0 windows_of_10_are_wrong
+graphs\.large\.got +100 %
+empty\.raw\.graph_of_a_host_function +0 records_of_10
+empty\.raw\.copy_up_of_height_0 +0 records_of_10
+empty\.whole\.copy_up_of_4_rows +10 records_of_10
+empty\.takt\.copy_up_of_width_0 +0 activities_of_10
 windows\.background\.got +[0-9.]+ %
 windows\.deep\.launched +120 kernels
 threads\.cupti\.32\.asked_for +[0-9]+ buffers

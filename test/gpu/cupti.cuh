@@ -105,6 +105,13 @@ static inline bool read_record(const CUpti_Activity *at, Record *out)
         out->end_ns = set->end;
         return true;
     }
+    if (at->kind == CUPTI_ACTIVITY_KIND_MEMCPY) {
+        auto *copy = reinterpret_cast<const CUpti_ActivityMemcpy6 *>(at);
+        out->correlation = copy->correlationId;
+        out->begin_ns = copy->start;
+        out->end_ns = copy->end;
+        return true;
+    }
     return false;
 }
 

@@ -2,11 +2,9 @@
  * from a library or run in a green context; graphs with conditions, memory of their own, or new
  * parameters; work captured while windows begin and end. Each form runs in a process of its own:
  * all its kernels must be there, in their scope, and no capture may be disturbed. */
-#include "gpu.cuh"
+#include "graphs.cuh"
 
 #include <cuda.h>
-
-#include <dlfcn.h>
 
 #include <atomic>
 #include <thread>
@@ -15,16 +13,10 @@ namespace
 {
 
 const int times = 20;
-const int missing = 77; /* of a mode: this driver, toolkit or device has no such thing */
 
 /* A function that older libraries, and the stand-ins, lack. */
 #define FIND(name)                                                                                 \
-    auto name##_ = reinterpret_cast<decltype(&name)>(dlsym(RTLD_DEFAULT, #name));                  \
-    if (!name##_)                                                                                  \
-        return std::printf("no %s\n", #name), missing;
-
-#define FIND_AS(name, type)                                                                        \
-    auto name##_ = reinterpret_cast<type>(dlsym(RTLD_DEFAULT, #name));                             \
+    auto name##_ = FOUND(name);                                                                    \
     if (!name##_)                                                                                  \
         return std::printf("no %s\n", #name), missing;
 
@@ -37,13 +29,6 @@ int refused(const char *what, int error)
 {
     std::printf("%s is refused: %d\n", what, error);
     return missing;
-}
-
-cudaStream_t make_stream()
-{
-    cudaStream_t stream;
-    CHECK(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking));
-    return stream;
 }
 
 /* Runs `work` in a window and the scope "work", and tells what of `kernels` came. */
@@ -177,64 +162,6 @@ int green()
 }
 
 /* ---- Graphs ---------------------------------------------------------------------------------- */
-
-cudaGraph_t capture(cudaStream_t stream, int kernels, cudaStreamCaptureMode mode)
-{
-    cudaGraph_t graph;
-    CHECK(cudaStreamBeginCapture(stream, mode));
-    for (int i = 0; i < kernels; i++)
-        spin_10us<<<1, 1, 0, stream>>>();
-    CHECK(cudaStreamEndCapture(stream, &graph));
-    return graph;
-}
-
-__global__ void body_next(cudaGraphConditionalHandle handle, int *count, int rounds)
-{
-    cudaGraphSetConditional(handle, ++*count % rounds != 0);
-}
-
-__global__ void body_last()
-{
-    spin_ns(2000);
-}
-
-/* A kernel, then a condition whose body has two; with `rounds` it is repeated so often. *counter,
- * on the device, counts repetitions. NULL if this CUDA has no conditions. */
-cudaGraphExec_t make_conditional(cudaStream_t stream, int rounds, int **out_counter)
-{
-    auto create = reinterpret_cast<decltype(&cudaGraphConditionalHandleCreate)>(
-        dlsym(RTLD_DEFAULT, "cudaGraphConditionalHandleCreate"));
-    auto add =
-        reinterpret_cast<decltype(&cudaGraphAddNode)>(dlsym(RTLD_DEFAULT, "cudaGraphAddNode"));
-    auto begin = reinterpret_cast<decltype(&cudaStreamBeginCaptureToGraph)>(
-        dlsym(RTLD_DEFAULT, "cudaStreamBeginCaptureToGraph"));
-    if (!create || !add || !begin)
-        return nullptr;
-    cudaGraphExec_t launchable;
-    cudaGraphConditionalHandle handle;
-    cudaGraphNodeParams params = {};
-    cudaGraphNode_t first, condition;
-    size_t count = 1;
-    int *counter;
-    CHECK(cudaMalloc(&counter, sizeof *counter));
-    CHECK(cudaMemset(counter, 0, sizeof *counter));
-    *out_counter = counter;
-    cudaGraph_t graph = capture(stream, 1, cudaStreamCaptureModeRelaxed);
-    CHECK(cudaGraphGetNodes(graph, &first, &count));
-    CHECK(create(&handle, graph, 1, cudaGraphCondAssignDefault));
-    params.type = cudaGraphNodeTypeConditional;
-    params.conditional.handle = handle;
-    params.conditional.type = rounds > 1 ? cudaGraphCondTypeWhile : cudaGraphCondTypeIf;
-    params.conditional.size = 1;
-    CHECK(add(&condition, graph, &first, nullptr, 1, &params));
-    cudaGraph_t body = params.conditional.phGraph_out[0];
-    CHECK(begin(stream, body, nullptr, nullptr, 0, cudaStreamCaptureModeRelaxed));
-    body_next<<<1, 1, 0, stream>>>(handle, counter, rounds);
-    body_last<<<1, 1, 0, stream>>>();
-    CHECK(cudaStreamEndCapture(stream, &body));
-    CHECK(cudaGraphInstantiate(&launchable, graph, 0));
-    return launchable;
-}
 
 int conditional()
 {

@@ -1,8 +1,11 @@
 /* Graphs: their work belongs to the scope that launches them, node by node or launch by launch. As
  * launches also where the graph is older than the recording of whole launches, in which CUPTI 13.0
  * crashes by itself: made before the profiler, while it waits, or before a window of nodes. Each
- * mode is a process of its own, since the first window decides. */
-#include "gpu.cuh"
+ * mode is a process of its own, since the first window decides. Then graphs of 200 nodes: 20,000
+ * launches, one launch a window, with new kernels, and conditions. */
+#include "graphs.cuh"
+
+#include <fstream>
 
 namespace
 {
@@ -122,13 +125,190 @@ int run(const std::string &mode)
     return finish();
 }
 
+/* ---- Large ones, and one launch a window ----------------------------------------------------- */
+
+const int nodes = 200;
+
+template <typename Kernel> cudaGraph_t capture_large(cudaStream_t stream, Kernel kernel)
+{
+    cudaGraph_t graph;
+    CHECK(cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal));
+    for (int i = 0; i < nodes; i++)
+        kernel<<<1, 1, 0, stream>>>();
+    CHECK(cudaStreamEndCapture(stream, &graph));
+    return graph;
+}
+
+cudaGraphExec_t make_large(cudaStream_t stream)
+{
+    cudaGraphExec_t launchable;
+    CHECK(cudaGraphInstantiate(&launchable, capture_large(stream, nothing), 0));
+    CHECK(cudaGraphLaunch(launchable, stream));
+    CHECK(cudaStreamSynchronize(stream));
+    return launchable;
+}
+
+/* Microseconds a launch, until all are done. */
+double us_of_launches(cudaGraphExec_t launchable, cudaStream_t stream, int count)
+{
+    return 1e3 / count * ms_of([&] {
+               for (int i = 0; i < count; i++) {
+                   TAKT_SCOPE("launches");
+                   CHECK(cudaGraphLaunch(launchable, stream));
+               }
+               CHECK(cudaStreamSynchronize(stream));
+           });
+}
+
+double resident_mib()
+{
+    std::ifstream file("/proc/self/statm");
+    double all = 0, resident = 0;
+    file >> all >> resident;
+    return resident * static_cast<double>(sysconf(_SC_PAGESIZE)) / 1048576;
+}
+
+double free_device_mib()
+{
+    size_t unused = 0, all = 0;
+    CHECK(cudaMemGetInfo(&unused, &all));
+    return static_cast<double>(unused) / 1048576;
+}
+
+uint64_t kernels_summed(const takt_trace *trace)
+{
+    takt_sum_info sum;
+    uint64_t count = 0;
+    takt_trace_count(trace, TAKT_TRACE_NODES);
+    for (size_t i = 0; takt_trace_sum(trace, i, &sum) == TAKT_OK; i++)
+        count += sum.filter == TAKT_TIMING_KERNEL ? sum.durations.count : 0;
+    return count;
+}
+
+/* A summary needs no memory for each activity. */
+int large()
+{
+    const int count = is_quick() ? 50 : 20000;
+    cudaStream_t stream = make_stream();
+    takt_profiler_options options = TAKT_PROFILER_OPTIONS_INIT;
+    options.mode = TAKT_MODE_SUMMARY;
+    takt::Profiler profiler(options);
+    profiler.start();
+    cudaGraphExec_t launchable = make_large(stream);
+    profiler.stop();
+    key(us_of_launches(launchable, stream, count / 10), "us_a_launch", "graphs.large.bare");
+    const double resident = resident_mib(), unused = free_device_mib();
+    profiler.start();
+    key(us_of_launches(launchable, stream, count), "us_a_launch", "graphs.large.takt");
+    budget(ms_of([&] { profiler.stop(); }), 1000.0, "ms", "graphs.large.stop");
+    key(resident_mib() - resident, "MiB_of_the_host", "graphs.large");
+    key(unused - free_device_mib(), "MiB_of_the_device", "graphs.large");
+    const uint64_t launched = uint64_t(count) * nodes;
+    const uint64_t got = kernels_summed(profiler.trace().get());
+    const uint64_t lost = all_losses(profiler.trace().get());
+    key(100.0 * static_cast<double>(got) / static_cast<double>(launched), "%", "graphs.large.got");
+    key(static_cast<double>(lost), "losses", "graphs.large");
+    EXPECT(got <= launched && got + lost >= launched, "%llu of %llu", (unsigned long long)got,
+           (unsigned long long)launched);
+    decides("millions of nodes are counted without loss, and memory does not grow with them");
+    return finish();
+}
+
+/* One launch in each window: `work` launches, and the window has to have so many kernels. */
+template <typename Work> void one_a_window(const char *form, int windows, size_t expected, Work work)
+{
+    std::vector<double> ends;
+    size_t wrong = 0;
+    uint64_t lost = 0;
+    for (int i = 0; i < windows; i++) {
+        takt::Profiler profiler(TAKT_PROFILER_OPTIONS_INIT);
+        profiler.start();
+        takt_begin("launch");
+        work(i);
+        takt_end();
+        ends.push_back(ms_of([&] { profiler.stop(); }));
+        takt::Trace trace = profiler.trace();
+        const uint64_t losses = all_losses(trace.get());
+        wrong += totals_of(trace.get(), "launch", nullptr).count + losses != expected;
+        lost += losses;
+    }
+    tell(median(ends), "ms", "graphs.%s.end", form);
+    budget(quantile(ends, 1.0), 50.0, "ms", "graphs.%s.slowest_end", form);
+    key(static_cast<double>(wrong), ("windows_of_" + std::to_string(windows) + "_are_wrong").c_str(),
+        "graphs.%s", form);
+    key(static_cast<double>(lost), "losses", "graphs.%s", form);
+    EXPECT(wrong == 0, "%s: %zu windows have not %zu activities", form, wrong, expected);
+}
+
+int one_each()
+{
+    cudaStream_t stream = make_stream();
+    cudaGraphExec_t launchable = make_large(stream);
+    one_a_window("one_each", is_quick() ? 10 : 300, nodes,
+                 [&](int) { CHECK(cudaGraphLaunch(launchable, stream)); });
+    decides("one launch of a graph tells Takt how many activities it has");
+    return finish();
+}
+
+/* Each window launches once what the last one had, and once other kernels. */
+int updated()
+{
+    using function = cudaError_t (*)(cudaGraphExec_t, cudaGraph_t, cudaGraphExecUpdateResultInfo *);
+    FIND_AS(cudaGraphExecUpdate, function)
+    cudaStream_t stream = make_stream();
+    cudaGraphExec_t launchable = make_large(stream);
+    cudaGraph_t graphs[] = {capture_large(stream, spin_10us), capture_large(stream, nothing)};
+    one_a_window("updated", is_quick() ? 10 : 50, 2 * nodes, [&](int i) {
+        cudaGraphExecUpdateResultInfo info;
+        CHECK(cudaGraphLaunch(launchable, stream));
+        CHECK(cudaGraphExecUpdate_(launchable, graphs[i % 2], &info));
+        CHECK(cudaGraphLaunch(launchable, stream));
+    });
+    decides("an updated graph's activities are all there");
+    return finish();
+}
+
+int conditions()
+{
+    const struct {
+        const char *name;
+        int rounds;
+        bool is_true;
+        size_t expected;
+    } forms[] = {{"if", 1, true, 3}, {"if_not", 1, false, 1}, {"while", 3, true, 7},
+                 {"while_not", 3, false, 1}};
+    takt::Profiler first(TAKT_PROFILER_OPTIONS_INIT);
+    cudaStream_t stream = make_stream();
+    first.start(); /* of graphs made before CUPTI, it has one repetition of each body */
+    nothing<<<1, 1>>>();
+    first.stop();
+    for (const auto &form : forms) {
+        int *counter;
+        cudaGraphExec_t launchable = make_conditional(stream, form.rounds, &counter, form.is_true);
+        if (!launchable)
+            return std::puts("no conditional nodes"), missing;
+        CHECK(cudaDeviceSynchronize());
+        one_a_window(form.name, is_quick() ? 5 : 30, form.expected,
+                     [&](int) { CHECK(cudaGraphLaunch(launchable, stream)); });
+    }
+    decides("ends wait for bodies of conditions, and not for those that do not run");
+    return finish();
+}
+
 } // namespace
 
 int main(int argc, char **argv)
 {
     if (argc < 2)
-        return run_modes(argv[0], {"node", "whole", "whole-later", "whole-before", "whole-waited"},
-                         30);
+        return run_modes(argv[0],
+                         {"node", "whole", "whole-later", "whole-before", "whole-waited",
+                          "one-each", "updated", "conditions", "large"},
+                         60);
+    const std::string mode = argv[1];
     need_device();
-    return run(argv[1]);
+    return mode == "large"        ? large()
+           : mode == "one-each"   ? one_each()
+           : mode == "updated"    ? updated()
+           : mode == "conditions" ? conditions()
+                                  : run(mode);
 }

@@ -230,10 +230,12 @@ run_samples() {
 run_open_questions() {
     program gpu_windows 90
     program gpu_cost 120
+    program gpu_graphs 90
+    program gpu_empty 40
 }
 
 run_programs() {
-    for name in gpu_scopes gpu_events gpu_graphs gpu_marks; do
+    for name in gpu_scopes gpu_events gpu_marks; do
         program $name 30
     done
     step gpu_record 30 env GPU_RECORD="$work/recordings/everything.recording" "$kit/bin/gpu_record"
