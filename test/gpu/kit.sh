@@ -230,6 +230,7 @@ run_samples() {
 run_open_questions() {
     program gpu_windows 90
     program gpu_cost 120
+    program gpu_finalize 100
     program gpu_graphs 90
     program gpu_empty 40
 }
