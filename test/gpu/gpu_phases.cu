@@ -66,29 +66,53 @@ static __global__ void bare_clock(long long *out, long long *total)
     keep_total(begin, total);
 }
 
-/* The same with as many bytes as a record has: when, and how long. */
-static __global__ void kept_clock(longlong2 *out, long long *total)
+/* What a reading may cost: of 64 bits, and a record of 16 bytes as Takt's, when and how long; or of
+ * 32 bits, which come round every few seconds, and a record of 8. */
+struct Wide {
+    typedef long long time;
+    typedef longlong2 record;
+    static __device__ time now() { return clock64(); }
+    static __device__ record keep(time begin, time end) { return make_longlong2(begin, end - begin); }
+};
+
+struct Narrow {
+    typedef unsigned time;
+    typedef uint2 record;
+    static __device__ time now()
+    {
+        unsigned clock;
+        asm volatile("mov.u32 %0, %%clock;" : "=r"(clock)::"memory");
+        return clock;
+    }
+    static __device__ record keep(time begin, time end) { return make_uint2(begin, end - begin); }
+};
+
+/* Two readings, and a record. */
+template <typename Clock>
+static __global__ void kept_clock(typename Clock::record *out, long long *total)
 {
     long long begin = clock64();
     ROUNDS(i)
     {
-        long long start = clock64();
-        long long end = clock64();
+        typename Clock::time start = Clock::now();
+        typename Clock::time end = Clock::now();
         if (threadIdx.x == 0)
-            out[i] = make_longlong2(start, end - start);
+            out[i] = Clock::keep(start, end);
     }
     keep_total(begin, total);
 }
 
 /* One reading ends what the last one began. */
-static __global__ void kept_phase(longlong2 *out, long long *total)
+template <typename Clock>
+static __global__ void kept_phase(typename Clock::record *out, long long *total)
 {
-    long long begin = clock64(), start = begin;
+    long long begin = clock64();
+    typename Clock::time start = Clock::now();
     ROUNDS(i)
     {
-        long long end = clock64();
+        typename Clock::time end = Clock::now();
         if (threadIdx.x == 0)
-            out[i] = make_longlong2(start, end - start);
+            out[i] = Clock::keep(start, end);
         start = end;
     }
     keep_total(begin, total);
@@ -140,17 +164,18 @@ static __global__ void bare_work(float *out, long long *total)
     *out = x;
 }
 
-static __global__ void kept_work(float *out, longlong2 *records, long long *total)
+template <typename Clock>
+static __global__ void kept_work(float *out, typename Clock::record *records, long long *total)
 {
     float x = *out;
     long long begin = clock64();
     ROUNDS(i)
     {
-        long long start = clock64();
+        typename Clock::time start = Clock::now();
         work(x);
-        long long end = clock64();
+        typename Clock::time end = Clock::now();
         if (threadIdx.x == 0)
-            records[i] = make_longlong2(start, end - start);
+            records[i] = Clock::keep(start, end);
     }
     keep_total(begin, total);
     *out = x;
@@ -175,12 +200,15 @@ enum cost {
     BARE,
     KEPT,
     KEPT_PHASE,
+    NARROW,
+    NARROW_PHASE,
     SCOPE,
     PHASE,
     SCOPE_OFF,
     PHASE_OFF,
     WORK,
     KEPT_WORK,
+    NARROW_WORK,
     TIMED_WORK,
     OFF_WORK,
     COSTS
@@ -196,17 +224,21 @@ static void measure(int threads, double cycles[COSTS])
     CHECK(cudaMalloc(&out, (rounds + 1) * sizeof *out));
     CHECK(cudaMemset(out, 0, (rounds + 1) * sizeof *out));
     float *x = reinterpret_cast<float *>(out + rounds);
+    uint2 *narrow = reinterpret_cast<uint2 *>(out);
     const takt_device_view off = takt_device_view();
     for (int i = 0; i < 2; i++) { /* the first time warms up */
         bare_clock<<<1, threads>>>(reinterpret_cast<long long *>(out), total + BARE);
-        kept_clock<<<1, threads>>>(out, total + KEPT);
-        kept_phase<<<1, threads>>>(out, total + KEPT_PHASE);
+        kept_clock<Wide><<<1, threads>>>(out, total + KEPT);
+        kept_phase<Wide><<<1, threads>>>(out, total + KEPT_PHASE);
+        kept_clock<Narrow><<<1, threads>>>(narrow, total + NARROW);
+        kept_phase<Narrow><<<1, threads>>>(narrow, total + NARROW_PHASE);
         with_scopes<<<1, threads>>>(takt_device_timers_view(timers), total + SCOPE);
         with_phases<<<1, threads>>>(takt_device_timers_view(timers), total + PHASE);
         with_scopes<<<1, threads>>>(off, total + SCOPE_OFF);
         with_phases<<<1, threads>>>(off, total + PHASE_OFF);
         bare_work<<<1, threads>>>(x, total + WORK);
-        kept_work<<<1, threads>>>(x, out, total + KEPT_WORK);
+        kept_work<Wide><<<1, threads>>>(x, out, total + KEPT_WORK);
+        kept_work<Narrow><<<1, threads>>>(x, narrow, total + NARROW_WORK);
         timed_work<<<1, threads>>>(takt_device_timers_view(timers), x, total + TIMED_WORK);
         timed_work<<<1, threads>>>(off, x, total + OFF_WORK);
         read(timers, nullptr);
@@ -226,6 +258,8 @@ static void tell_cost(int threads)
     tell(cycles[BARE], "cycles", "two bare readings, %d threads", threads);
     tell(cycles[KEPT], "cycles", "two readings and 16 bytes, %d threads", threads);
     tell(cycles[KEPT_PHASE], "cycles", "one reading and 16 bytes, %d threads", threads);
+    tell(cycles[NARROW], "cycles", "two readings of 32 bits and 8 bytes, %d threads", threads);
+    tell(cycles[NARROW_PHASE], "cycles", "one reading of 32 bits and 8 bytes, %d threads", threads);
     tell(cycles[SCOPE], "cycles", "a scope, %d threads", threads);
     tell(cycles[PHASE], "cycles", "a phase, %d threads", threads);
     tell(cycles[SCOPE_OFF], "cycles", "a scope of a view that is off, %d threads", threads);
@@ -241,6 +275,12 @@ static void tell_cost(int threads)
     tell(cycles[WORK], "cycles", "32 operations in a chain, %d threads", threads);
     tell(cycles[KEPT_WORK] - cycles[WORK], "cycles", "readings and 16 bytes add, %d threads",
          threads);
+    tell(cycles[NARROW_WORK] - cycles[WORK], "cycles", "32 bits and 8 bytes add, %d threads",
+         threads);
+    key(cycles[NARROW] / cycles[KEPT], "times 64 bits and 16 bytes", "32 and 8, %d threads",
+        threads);
+    key(cycles[NARROW_PHASE] / cycles[KEPT_PHASE], "times 64 bits and 16 bytes",
+        "32 and 8 of a phase, %d threads", threads);
     key(cycles[TIMED_WORK] - cycles[WORK], "cycles", "a scope around them adds, %d threads",
         threads);
     key(cycles[OFF_WORK] - cycles[WORK], "cycles", "one that is off adds, %d threads", threads);
@@ -392,12 +432,17 @@ int main()
         spins<<<4, 64>>>(takt_device_timers_view(timers));
         read(timers, nullptr);
         takt_device_timers_destroy(timers);
+        double cycles[COSTS];
+        measure(32, cycles);
         std::puts("the device computes nothing");
         return failures != 0;
     }
     for (int threads : {1, 32, 256})
         tell_cost(threads);
+    decides("whether records of 8 bytes make scopes inside kernels much cheaper");
     tell_registers("bare readings", bare_clock);
+    tell_registers("64 bits and 16 bytes", kept_clock<Wide>);
+    tell_registers("32 bits and 8 bytes", kept_clock<Narrow>);
     tell_registers("scopes", with_scopes);
     tell_registers("phases", with_phases);
     tell_registers("scopes around work", timed_work);

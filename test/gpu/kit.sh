@@ -233,6 +233,7 @@ run_open_questions() {
     program gpu_finalize 100
     program gpu_graphs 90
     program gpu_empty 40
+    program gpu_phases 40
 }
 
 run_programs() {
@@ -249,7 +250,6 @@ run_programs() {
     program gpu_counts 90
     program gpu_switch 40
     program gpu_gaps 40
-    program gpu_phases 40
     ! have compute-sanitizer ||
         step gpu_phases_memcheck 60 compute-sanitizer --error-exitcode 1 --report-api-errors no \
             "$kit/bin/gpu_phases"
