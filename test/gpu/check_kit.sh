@@ -108,6 +108,9 @@ empty\.raw\.graph_of_a_host_function +0 records_of_10
 empty\.raw\.copy_up_of_height_0 +0 records_of_10
 empty\.whole\.copy_up_of_4_rows +10 records_of_10
 empty\.takt\.copy_up_of_width_0 +0 activities_of_10
+counters\.(gpm\.libnvidia-ml|range\.cuptiProfilerInitialize) absent
+counters\.hardware-early\.cuptiActivityEnableHWTrace +27 status CUPTI_ERROR_NOT_SUPPORTED
+counters\.traced\.records +100 of_100_kernels_with_times
 windows\.background\.got +[0-9.]+ %
 windows\.deep\.launched +120 kernels
 threads\.cupti\.32\.asked_for +[0-9]+ buffers

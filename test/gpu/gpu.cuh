@@ -7,8 +7,10 @@
 
 #include <takt/takt.hpp>
 
+#include <cuda.h>
 #include <cuda_runtime.h>
 
+#include <dlfcn.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -163,6 +165,10 @@ static inline int run_modes(const char *program, const std::vector<const char *>
             std::exit(1);                                                                          \
         }                                                                                          \
     } while (0)
+
+/* A function of the driver, which programs are not linked with. */
+#define DRIVER(function)                                                                           \
+    reinterpret_cast<decltype(&function)>(dlsym(dlopen("libcuda.so.1", RTLD_NOW), #function))
 
 /* Tells what was found when it is not as expected; the program goes on. */
 #define EXPECT(condition, ...)                                                                     \

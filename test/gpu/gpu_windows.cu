@@ -5,10 +5,6 @@
 
 #include <takt/activity.h>
 
-#include <cuda.h>
-
-#include <dlfcn.h>
-
 #include <atomic>
 #include <thread>
 
@@ -292,8 +288,7 @@ void timers_beside(Endless &endless, Beside &b)
 /* Takt asks the streams of graphs whether they are done. */
 void query_beside(Endless &endless, Beside &b)
 {
-    auto query = reinterpret_cast<decltype(&cuStreamQuery)>(
-        dlsym(dlopen("libcuda.so.1", RTLD_NOW), "cuStreamQuery"));
+    auto query = DRIVER(cuStreamQuery);
     const struct {
         const char *name;
         cudaStream_t stream;

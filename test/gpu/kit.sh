@@ -233,6 +233,7 @@ run_open_questions() {
     program gpu_finalize 100
     program gpu_graphs 90
     program gpu_empty 40
+    program gpu_counters 60
     program gpu_phases 40
 }
 
