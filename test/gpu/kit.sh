@@ -226,6 +226,16 @@ run_samples() {
         --output.directory "$work/traces"
 }
 
+# One short program with each libcupti besides the one that is used.
+other_cuptis() {
+    number=1
+    for path in $other_cuptis; do
+        number=$((number + 1))
+        step "cupti_$number" 40 sh -c 'echo "* libcupti $1"; TAKT_CUPTI_LIBRARY=$1 exec "$0" release' \
+            "$kit/bin/gpu_graphs" "$path"
+    done
+}
+
 # What nobody knows yet comes first.
 run_open_questions() {
     program gpu_windows 90
@@ -234,6 +244,8 @@ run_open_questions() {
     program gpu_graphs 90
     program gpu_empty 40
     program gpu_counters 60
+    program gpu_processes 100
+    other_cuptis
     program gpu_phases 40
 }
 
@@ -348,6 +360,15 @@ if [ -z "${TAKT_CUPTI_LIBRARY-}" ]; then
     TAKT_CUPTI_LIBRARY=$(find_libraries libcupti.so.13 libcupti.so.12 | head -n 1)
     export TAKT_CUPTI_LIBRARY
 fi
+other_cuptis='' # of another size than those before: a package may be there twice
+sizes=" $(size_of "$TAKT_CUPTI_LIBRARY" 2>/dev/null) "
+for path in $(find_libraries libcupti.so.13 libcupti.so.12); do
+    size=$(size_of "$path")
+    case $sizes in
+    *" $size "*) ;;
+    *) sizes="$sizes$size " other_cuptis="$other_cuptis $path" ;;
+    esac
+done
 describe_machine
 plan
 is_counting=
