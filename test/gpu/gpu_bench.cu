@@ -1,17 +1,17 @@
-/* What recording costs a program that launches: gpu_bench LOOP MODE. One mode a process, since CUPTI
- * leaves traces in a process once it was on; gpu_cost takes turns.
+/* What recording costs a program that launches: gpu_bench LOOP MODE. One mode a process, since
+ * CUPTI leaves traces in a process once it was on; gpu_cost takes turns.
  *
  * Loops: "empty" launches kernels that do nothing, as fast as it can; "busy" launches kernels of 50
- * microseconds, in scopes of twenty. They come in bursts of at most 500 launches, which the device's
- * queue can hold; each burst is waited for outside of the timed part. A longer row of launches would
- * measure how fast the device takes them, and hide what the host pays.
+ * microseconds, in scopes of twenty. They come in bursts of at most 500 launches, which the
+ * device's queue can hold; each burst is waited for outside of the timed part. A longer row of
+ * launches would measure how fast the device takes them, and hide what the host pays.
  *
  * Modes: "bare" has nothing around it. "sync" waits for the device around each scope, as timers do
  * that know no better. "cupti" has the kinds of activities on that Takt enables, with a consumer
  * that throws all records away; "runtime" has empty callbacks on the runtime's launches besides,
- * "driver" on the driver's, "callbacks" on both. "wait" has a profiler that waits for its first step
- * to record; "after" one that has recorded and waits for the next cycle. "takt" records. "marks"
- * records without CUPTI, each launch in a TAKT_LAUNCH of its own.
+ * "driver" on the driver's, "callbacks" on both. "wait" has a profiler that waits for its first
+ * step to record; "after" one that has recorded and waits for the next cycle. "takt" records.
+ * "marks" records without CUPTI, each launch in a TAKT_LAUNCH of its own.
  *
  * To find what costs how much, "callbacks" takes more of what Takt does, one by one or together:
  * "callbacks+ids+threads+small+flush". "subscribed" never enables a kind, "off" has them and the

@@ -2,8 +2,6 @@
  * call, of the driver's calls inside it, and of the kernel's record. Without Takt. */
 #include "cupti.cuh"
 
-#include <cuda.h>
-
 namespace
 {
 
@@ -94,11 +92,8 @@ template <typename Launch> void try_form(const char *heard, const char *form, La
 /* cuLaunchKernelEx of the driver, which is not linked. */
 bool launch_by_driver(bool extended)
 {
-    static void *driver = dlopen("libcuda.so.1", RTLD_NOW);
-    static auto plain =
-        reinterpret_cast<decltype(&cuLaunchKernel)>(dlsym(driver, "cuLaunchKernel"));
-    static auto ex =
-        reinterpret_cast<decltype(&cuLaunchKernelEx)>(dlsym(driver, "cuLaunchKernelEx"));
+    static auto plain = DRIVER(cuLaunchKernel);
+    static auto ex = DRIVER(cuLaunchKernelEx);
     static cudaKernel_t kernel;
     if (!kernel && cudaGetKernel(&kernel, reinterpret_cast<const void *>(&nothing)) != cudaSuccess)
         return false;

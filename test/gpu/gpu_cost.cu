@@ -1,11 +1,12 @@
-/* What recording costs a program that launches, on its threads: all that CUPTI and Takt do is switched
- * on and off by turns in one process, in 31 rounds (GPU_BENCH_ROUNDS), each in another order. Threads
- * are pinned to cores.
+/* What recording costs a program that launches, on its threads: all that CUPTI and Takt do is
+ * switched on and off by turns in one process, in 31 rounds (GPU_BENCH_ROUNDS), each in another
+ * order. Threads are pinned to cores.
  *
- * "untouched" comes before CUPTI is loaded. "bare" has nothing on, in a process that had; "kernels",
- * "copies" (besides) and "kinds" (all that Takt enables) have activities on; "runtime" and "driver" also
- * empty callbacks on one domain's launches, "both" on both domains': that is the floor for "takt", a
- * profiler that records. The busy plan launches kernels of 50 us and waits for them. */
+ * "untouched" comes before CUPTI is loaded. "bare" has nothing on, in a process that had;
+ * "kernels", "copies" (besides) and "kinds" (all that Takt enables) have activities on; "runtime"
+ * and "driver" also empty callbacks on one domain's launches, "both" on both domains': that is the
+ * floor for "takt", a profiler that records. The busy plan launches kernels of 50 us and waits for
+ * them. */
 #include "bench.cuh"
 
 #include <pthread.h>
@@ -18,8 +19,8 @@
 using namespace bench;
 
 /* CUPTI has one subscriber, and Takt never gives up its subscription. So others go through it: this
- * program is linked with --wrap=dlsym, and what Takt hands to CUPTI is called only while it is Takt's
- * turn. */
+ * program is linked with --wrap=dlsym, and what Takt hands to CUPTI is called only while it is
+ * Takt's turn. */
 namespace shared
 {
 
@@ -40,7 +41,8 @@ void CUPTIAPI request(uint8_t **buffer, size_t *bytes, size_t *max_records)
 }
 
 /* Whoever has given the buffer takes it back. */
-void CUPTIAPI complete(CUcontext context, uint32_t stream, uint8_t *buffer, size_t bytes, size_t valid)
+void CUPTIAPI complete(CUcontext context, uint32_t stream, uint8_t *buffer, size_t bytes,
+                       size_t valid)
 {
     const bool is_ours = buffer >= buffers && buffer < buffers + buffer_count * buffer_bytes;
     (is_ours ? bench::complete : completed)(context, stream, buffer, bytes, valid);
@@ -155,8 +157,9 @@ Times run_threads(const Plan &plan)
             CHECK(cudaStreamSynchronize(streams[i]));
             for (missing--; missing > 0;)
                 sched_yield();
-            times[i] = run(plan.is_busy, plan.launches,
-                           std::min(plan.threads > 1 ? 100 : burst_launches, plan.launches), streams[i]);
+            times[i] =
+                run(plan.is_busy, plan.launches,
+                    std::min(plan.threads > 1 ? 100 : burst_launches, plan.launches), streams[i]);
         });
     Times sum = {};
     for (int i = 0; i < plan.threads; i++) {
@@ -246,7 +249,8 @@ void tell_plan(const Plan &plan, Rounds &rounds)
 /* The first family of CUPTI's functions, beside Takt. */
 bool can_switch()
 {
-    int result = raw::subscriber ? CUPTI(cuptiActivityEnable)(kinds[0]) : CUPTI_ERROR_NOT_INITIALIZED;
+    int result =
+        raw::subscriber ? CUPTI(cuptiActivityEnable)(kinds[0]) : CUPTI_ERROR_NOT_INITIALIZED;
     if (result != CUPTI_SUCCESS)
         std::printf("CUPTI %u alone is not measured beside Takt: %d\n", raw::version, result);
     else
@@ -300,6 +304,7 @@ int main()
         tell_plan(plan, all[plan.name]);
     }
     decides("Takt costs at most 1.05 times what empty callbacks cost, a busy program 1.03 times");
-    decides("which kinds and domains are worth their cost; what CUPTI leaves behind when it is off");
+    decides(
+        "which kinds and domains are worth their cost; what CUPTI leaves behind when it is off");
     return finish();
 }

@@ -1,7 +1,7 @@
-/* What a machine lets a program have of hardware counters, and what that costs beside tracing: NVML's
- * GPM, CUPTI's Range Profiler and PM sampling, each without and with CUPTI's records of kernels; and
- * kernel times by hardware events (cuptiActivityEnableHWTrace()). Each step prints its status; after
- * one that fails, the rest is left out. */
+/* What a machine lets a program have of hardware counters, and what that costs beside tracing:
+ * NVML's GPM, CUPTI's Range Profiler and PM sampling, each without and with CUPTI's records of
+ * kernels; and kernel times by hardware events (cuptiActivityEnableHWTrace()). Each step prints its
+ * status; after one that fails, the rest is left out. */
 #include "cupti.cuh"
 
 #include <cupti_pmsampling.h>
@@ -20,7 +20,8 @@ const char *mode_name;
 
 /* ---- Steps and their cost -------------------------------------------------------------------- */
 
-/* The status of a call and how long it took; false if it failed, or if there is no such function. */
+/* The status of a call and how long it took; false if it failed, or if there is no such function.
+ */
 template <typename Function, typename... Arguments>
 bool step(const char *name, const char *(*text)(int), Function function, Arguments... arguments)
 {
@@ -124,14 +125,14 @@ const char *text(int status)
 } // namespace nvml
 
 #define NVML_STEP(name, type, ...)                                                                 \
-    if (!step(#name, nvml::text, reinterpret_cast<int (*) type>(dlsym(nvml::library, #name)),      \
+    if (!step(#name, nvml::text, reinterpret_cast<int(*) type>(dlsym(nvml::library, #name)),       \
               __VA_ARGS__))                                                                        \
         return false;
 
 const struct {
     unsigned id;
     const char *name;
-} gpm_metrics[] = {{1, "graphics_util"}, {2, "sm_util"},   {3, "sm_occupancy"}, {5, "tensor_util"},
+} gpm_metrics[] = {{1, "graphics_util"}, {2, "sm_util"},    {3, "sm_occupancy"}, {5, "tensor_util"},
                    {10, "dram_bw_util"}, {12, "fp32_util"}, {20, "pcie_tx"},     {21, "pcie_rx"}};
 
 bool tell_gpm_metrics(nvml::Sample first, nvml::Sample last)
@@ -160,8 +161,8 @@ bool gpm()
     nvml::Device device = nullptr;
     nvml::Sample samples[3] = {};
     nvml::Support support = {1, 0};
-    const auto get =
-        reinterpret_cast<int (*)(nvml::Device, nvml::Sample)>(dlsym(nvml::library, "nvmlGpmSampleGet"));
+    const auto get = reinterpret_cast<int (*)(nvml::Device, nvml::Sample)>(
+        dlsym(nvml::library, "nvmlGpmSampleGet"));
     if (!step("nvmlInit_v2", nvml::text,
               reinterpret_cast<int (*)()>(dlsym(nvml::library, "nvmlInit_v2"))))
         return false;
@@ -424,7 +425,8 @@ int main(int argc, char **argv)
         tell_records();
     decides(mode[0] == 'g' ? "whether Takt may sample GPM beside its windows"
             : is_hardware  ? "whether kernel times by hardware events are to be had, and cost less"
-            : mode == "traced" ? "what counters are compared with"
-                               : "whether a container may count, and whether kernels keep their times");
+            : mode == "traced"
+                ? "what counters are compared with"
+                : "whether a container may count, and whether kernels keep their times");
     return finish();
 }

@@ -1,7 +1,8 @@
-/* Calls that give a device nothing to do: graphs without nodes, with empty nodes, with host functions
- * alone; copies and sets of no bytes, or of rows without a width or a height. Does CUPTI give a record
- * ("raw", and "whole" of whole graphs)? Whoever counts a launch for each call waits for records that
- * never come: does Takt ("takt")? */
+/* Calls that give a device nothing to do: graphs without nodes, with empty nodes, with host
+ * functions alone; copies and sets of no bytes, or of rows without a width or a height. Does CUPTI
+ * give a record
+ * ("raw", and "whole" of whole graphs)? Whoever counts a launch for each call waits for records
+ * that never come: does Takt ("takt")? */
 #include "cupti.cuh"
 #include "graphs.cuh"
 

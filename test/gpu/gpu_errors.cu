@@ -3,8 +3,6 @@
  * mode. */
 #include "cupti.cuh"
 
-#include <cuda.h>
-
 namespace
 {
 
@@ -15,10 +13,8 @@ __global__ void fault(volatile int *where)
     *where = 1;
 }
 
-#define DRIVER(function) reinterpret_cast<decltype(&function)>(dlsym(driver, #function))
-
 /* The status of each call that Takt makes to find out whether devices are done. */
-void ask_driver(void *driver, CUcontext context, CUevent done)
+void ask_driver(CUcontext context, CUevent done)
 {
     CUcontext current = nullptr;
     CUevent event = nullptr;
@@ -87,17 +83,15 @@ void look_for_records(const char *name)
 
 void driver()
 {
-    void *library = dlopen("libcuda.so.1", RTLD_NOW);
     CUcontext context = nullptr;
     cudaEvent_t done;
-    EXPECT(library, "no libcuda.so.1");
     CHECK(cudaEventCreateWithFlags(&done, cudaEventDisableTiming));
     CHECK(cudaEventRecord(done));
     CHECK(cudaDeviceSynchronize());
-    reinterpret_cast<decltype(&cuCtxGetCurrent)>(dlsym(library, "cuCtxGetCurrent"))(&context);
+    DRIVER(cuCtxGetCurrent)(&context);
     fault<<<1, 1>>>(reinterpret_cast<int *>(16));
     tell(cudaDeviceSynchronize(), "status", "errors.driver.cudaDeviceSynchronize");
-    ask_driver(library, context, done);
+    ask_driver(context, done);
 }
 
 } // namespace

@@ -1,6 +1,7 @@
-/* May a program that launches let go of CUPTI? 40 child processes, each with up to 200 windows that end
- * with cuptiFinalize(), called as NVIDIA asks for from the exit of a call, while 32 threads launch
- * kernels and graphs, and make the graphs anew: how many children crash, or hang? Without Takt. */
+/* May a program that launches let go of CUPTI? 40 child processes, each with up to 200 windows that
+ * end with cuptiFinalize(), called as NVIDIA asks for from the exit of a call, while 32 threads
+ * launch kernels and graphs, and make the graphs anew: how many children crash, or hang? Without
+ * Takt. */
 #include "cupti.cuh"
 #include "graphs.cuh"
 
@@ -19,7 +20,8 @@ struct Seen {
     std::atomic<int> windows, without_call;
     std::atomic<uint64_t> launches, records;
     std::atomic<double> slowest_ms;
-} *seen;
+};
+Seen *seen;
 
 std::atomic<bool> is_over{false}, wants_end{false}, has_ended{false};
 
@@ -82,12 +84,13 @@ int child(bool is_first)
         return missing;
     raw::keeps_records = false;
     raw::open_library();
-    const double most_ms = is_quick() ? 200 : 1200;
+    const double most_ms = is_quick() ? 200 : 600;
     const uint64_t begin = takt_now_ns();
     std::vector<std::thread> threads;
     for (int i = 0; i < thread_count; i++)
         threads.emplace_back(launch_on);
-    while (seen->windows < most_windows && static_cast<double>(takt_now_ns() - begin) / 1e6 < most_ms) {
+    while (seen->windows < most_windows &&
+           static_cast<double>(takt_now_ns() - begin) / 1e6 < most_ms) {
         if (!one_window()) {
             seen->without_call++;
             break;
@@ -121,12 +124,13 @@ int wait_for(pid_t child)
 int main()
 {
     const int most = is_quick() ? 4 : 40;
+    const uint64_t begin = takt_now_ns();
     int children = 0, hung = 0, crashed = 0, failed = 0, windows = 0, without_call = 0;
     double slowest_ms = 0;
-    seen = static_cast<Seen *>(mmap(nullptr, sizeof *seen, PROT_READ | PROT_WRITE,
-                                    MAP_SHARED | MAP_ANONYMOUS, -1, 0));
+    seen = static_cast<Seen *>(
+        mmap(nullptr, sizeof *seen, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0));
     std::map<int, int> signals;
-    for (; children < most && hung < 4; children++) {
+    for (; children < most && hung < 4 && takt_now_ns() - begin < 80000000000; children++) {
         new (seen) Seen{};
         std::fflush(stdout);
         pid_t pid = fork();
@@ -155,6 +159,7 @@ int main()
     key(slowest_ms, "ms", "finalize.slowest");
     tell(static_cast<double>(seen->launches), "launches", "finalize.last_child");
     tell(static_cast<double>(seen->records), "records", "finalize.last_child");
-    decides("whether Takt may finalize CUPTI after its schedule, so that launches cost nothing more");
+    decides(
+        "whether Takt may finalize CUPTI after its schedule, so that launches cost nothing more");
     return finish();
 }

@@ -4,8 +4,6 @@
  * all its kernels must be there, in their scope, and no capture may be disturbed. */
 #include "graphs.cuh"
 
-#include <cuda.h>
-
 #include <atomic>
 #include <thread>
 
@@ -20,8 +18,8 @@ const int times = 20;
     if (!name##_)                                                                                  \
         return std::printf("no %s\n", #name), missing;
 
-#define FIND_IN(library, name)                                                                     \
-    auto name##_ = reinterpret_cast<decltype(&name)>(dlsym(library, #name));                       \
+#define FIND_DRIVER(name)                                                                          \
+    auto name##_ = DRIVER(name);                                                                   \
     if (!name##_)                                                                                  \
         return std::printf("no %s\n", #name), missing;
 
@@ -133,12 +131,11 @@ int library()
 /* A stream of a context that has a part of the multiprocessors. */
 int green()
 {
-    void *driver = dlopen("libcuda.so.1", RTLD_NOW);
-    FIND_IN(driver, cuDeviceGetDevResource)
-    FIND_IN(driver, cuDevSmResourceSplitByCount)
-    FIND_IN(driver, cuDevResourceGenerateDesc)
-    FIND_IN(driver, cuGreenCtxCreate)
-    FIND_IN(driver, cuGreenCtxStreamCreate)
+    FIND_DRIVER(cuDeviceGetDevResource)
+    FIND_DRIVER(cuDevSmResourceSplitByCount)
+    FIND_DRIVER(cuDevResourceGenerateDesc)
+    FIND_DRIVER(cuGreenCtxCreate)
+    FIND_DRIVER(cuGreenCtxStreamCreate)
     CUdevResource all, part;
     CUdevResourceDesc description;
     CUgreenCtx context;

@@ -184,7 +184,8 @@ int large()
 }
 
 /* One launch in each window: `work` launches, and the window has to have so many kernels. */
-template <typename Work> void one_a_window(const char *form, int windows, size_t expected, Work work)
+template <typename Work>
+void one_a_window(const char *form, int windows, size_t expected, Work work)
 {
     std::vector<double> ends;
     size_t wrong = 0;
@@ -203,8 +204,8 @@ template <typename Work> void one_a_window(const char *form, int windows, size_t
     }
     tell(median(ends), "ms", "graphs.%s.end", form);
     budget(quantile(ends, 1.0), 50.0, "ms", "graphs.%s.slowest_end", form);
-    key(static_cast<double>(wrong), ("windows_of_" + std::to_string(windows) + "_are_wrong").c_str(),
-        "graphs.%s", form);
+    key(static_cast<double>(wrong),
+        ("windows_of_" + std::to_string(windows) + "_are_wrong").c_str(), "graphs.%s", form);
     key(static_cast<double>(lost), "losses", "graphs.%s", form);
     EXPECT(wrong == 0, "%s: %zu windows have not %zu activities", form, wrong, expected);
 }
@@ -244,7 +245,9 @@ int conditions()
         int rounds;
         bool is_true;
         size_t expected;
-    } forms[] = {{"if", 1, true, 3}, {"if_not", 1, false, 1}, {"while", 3, true, 7},
+    } forms[] = {{"if", 1, true, 3},
+                 {"if_not", 1, false, 1},
+                 {"while", 3, true, 7},
                  {"while_not", 3, false, 1}};
     takt::Profiler first(TAKT_PROFILER_OPTIONS_INIT);
     cudaStream_t stream = make_stream();

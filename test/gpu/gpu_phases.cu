@@ -72,7 +72,10 @@ struct Wide {
     typedef long long time;
     typedef longlong2 record;
     static __device__ time now() { return clock64(); }
-    static __device__ record keep(time begin, time end) { return make_longlong2(begin, end - begin); }
+    static __device__ record keep(time begin, time end)
+    {
+        return make_longlong2(begin, end - begin);
+    }
 };
 
 struct Narrow {

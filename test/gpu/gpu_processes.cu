@@ -1,5 +1,5 @@
-/* One process and four on a GPU, by turns of the device and through MPS: has each window what its own
- * process launched and nothing else, how long do its end, a launch and a kernel take? */
+/* One process and four on a GPU, by turns of the device and through MPS: has each window what its
+ * own process launched and nothing else, how long do its end, a launch and a kernel take? */
 #include "gpu.cuh"
 
 #include <sys/mman.h>
@@ -16,7 +16,8 @@ struct Result {
     size_t windows, got;
     uint64_t losses;
     double slowest_end_ms, end_ms, launch_ns, kernel_us;
-} *results;
+};
+Result *results;
 
 void record(Result &result)
 {
@@ -142,8 +143,9 @@ int main(int argc, char **argv)
         return run_modes(argv[0], {"one", "four", "mps"}, 60);
     const std::string mode = argv[1];
     const int count = mode == "one" ? 1 : most_processes;
-    results = static_cast<Result *>(mmap(nullptr, most_processes * sizeof *results,
-                                         PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0));
+    results =
+        static_cast<Result *>(mmap(nullptr, most_processes * sizeof *results,
+                                   PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0));
     if (mode == "mps" && !start_mps())
         return 77;
     const int ended = run_children(count);

@@ -142,12 +142,59 @@ def cupy_arrays():
     return step, cupy.cuda.Device().synchronize
 
 
-# name: (module, step, profiler). CuPy has no profiler: Takt is compared with itself.
+def warp_bodies():
+    """Bodies that attract each other, as launches and as a CUDA graph, and a copy to the host."""
+    import warp as wp
+
+    wp.config.quiet = True
+    wp.init()
+
+    @wp.kernel
+    def attract(p: wp.array(dtype=wp.vec3), v: wp.array(dtype=wp.vec3)):
+        i = wp.tid()
+        pull = wp.vec3(0.0, 0.0, 0.0)
+        for j in range(p.shape[0]):
+            apart = p[j] - p[i]
+            pull += apart / (0.01 + wp.dot(apart, apart))
+        v[i] = v[i] + 0.0001 * pull
+
+    @wp.kernel
+    def move(p: wp.array(dtype=wp.vec3), v: wp.array(dtype=wp.vec3)):
+        i = wp.tid()
+        p[i] = p[i] + 0.001 * v[i]
+
+    count = 512
+    p = wp.array([[i % 8, i // 8 % 8, i // 64] for i in range(count)], dtype=wp.vec3)
+    v = wp.zeros(count, dtype=wp.vec3)
+
+    def fall():
+        wp.launch(attract, dim=count, inputs=[p, v])
+        wp.launch(move, dim=count, inputs=[p, v])
+
+    fall()
+    graph = None
+    if wp.get_device().is_cuda:
+        with wp.ScopedCapture() as capture:
+            for _ in range(5):
+                fall()
+        graph = capture.graph
+
+    def step():
+        fall()
+        if graph:
+            wp.capture_launch(graph)
+        p.numpy()
+
+    return step, wp.synchronize
+
+
+# name: (module, step, profiler). CuPy and Warp have no profiler: Takt is compared with itself.
 WORKLOADS = {
     "torch": ("torch", torch_training, torch_profile),
     "torch-graph": ("torch", torch_graph, torch_profile),
     "jax": ("jax", jax_programs, jax_profile),
     "cupy": ("cupy", cupy_arrays, None),
+    "warp": ("warp", warp_bodies, None),
 }
 
 
@@ -159,5 +206,8 @@ def version(module):
     if module == "jax":
         import jax
         return jax.default_backend() == "gpu" and f"JAX {jax.__version__}"
+    if module == "warp":
+        import warp
+        return warp.is_cuda_available() and f"Warp {warp.__version__}"
     import cupy
     return cupy.cuda.runtime.getDeviceCount() > 0 and f"CuPy {cupy.__version__}"
