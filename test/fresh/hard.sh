@@ -67,10 +67,11 @@ odd() {
 }
 
 twice() {
+    local first status=0
     check "$folder/first" make check &
-    local first=$!
-    check "$folder/second" make check
-    wait $first
+    first=$!
+    check "$folder/second" make check || status=$?
+    wait $first && return $status
 }
 
 for ((round = 1; round <= ${1:-1}; round++)); do

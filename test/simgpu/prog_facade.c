@@ -104,11 +104,13 @@ static size_t stored(void)
     return count;
 }
 
-static size_t dropped(void)
+/* By CUPTI, which got no buffer, or since the store was full: how many of each depends on how soon
+ * decoded buffers are free again. */
+static size_t lost_count(void)
 {
     tkt_store *store = tkt_store_get();
     tkt_mutex_lock(&store->lock);
-    size_t count = store->losses.dropped;
+    size_t count = store->losses.dropped + store->losses.store_full;
     tkt_mutex_unlock(&store->lock);
     return count;
 }
@@ -329,9 +331,12 @@ static void exhausted(void)
     size_t wanted = strcmp(expected, "about") == 0 ? launches / 4 * 3 : launches;
     CHECK(settle_devices(true));
     size_t count = stored();
-    CHECK(count > 0 && count < launches && count + dropped() >= wanted);
+    size_t lost = lost_count();
+    if (count == 0 || count >= launches || count + lost < wanted)
+        fprintf(stderr, "%zu of %zu launches, %zu lost\n", count, launches, lost);
+    CHECK(count > 0 && count < launches && count + lost >= wanted);
     /* A record of Takt's own waiting may be among them. */
-    CHECK(wanted < launches || count + dropped() <= launches + 10);
+    CHECK(wanted < launches || count + lost <= launches + 10);
     launch(100);
     CHECK(settle_devices(true));
     CHECK(stored() == count + 100);
