@@ -5,6 +5,7 @@
 #include "base/file.h"
 #include "record/control.h"
 
+#include <errno.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <string.h>
@@ -133,7 +134,8 @@ takt_status tkt_mapping_create(const char *path, uint64_t bytes, const tkt_mappi
     if (status == TAKT_OK && !warm(&head)) {
         tkt_shared_remove(&file);
         tkt_shared_unmap(&file, head.file_bytes);
-        status = tkt_error_set(error, TAKT_IO_ERROR, "no memory for %s", file.name);
+        status = tkt_error_set(error, TAKT_IO_ERROR, "no memory for %s: %s", file.name,
+                               strerror(ENOSPC));
     }
     if (status != TAKT_OK)
         return status;

@@ -169,6 +169,7 @@ static int print_into_closed_pipe(void)
     {
         TAKT_TIMER("timer");
     }
+    bool is_marked = ferror(stdout);
     takt_timed_print(&timed);
     step();
     takt_status status = takt_profiler_stop(profiler);
@@ -176,7 +177,7 @@ static int print_into_closed_pipe(void)
     takt_profiler_destroy(profiler);
     dup2(errors, 2);
     fprintf(stderr, "stop: %s\n", takt_status_text(status));
-    return are_signals_touched() + 10 * (ferror(stdout) != 0);
+    return are_signals_touched() + 10 * (is_marked || ferror(stdout));
 }
 
 /* In the middle of a trace `ulimit -f` is reached: once in the stream, on a thread of Takt's, and

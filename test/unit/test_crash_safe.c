@@ -828,6 +828,22 @@ TEST(a_cycle_that_could_not_be_saved_stays)
     done(trace);
 }
 
+/* The first of two files has the summary, and the second one cannot. */
+static void save_in_one_of_two(void)
+{
+    static const char *const traces[] = {"perfetto", "chrome"};
+    takt_profiler *profiler = start((takt_profiler_options){
+        .mode = TAKT_MODE_SUMMARY, .traces = traces, .trace_count = 2});
+    exit(takt_profiler_stop(profiler) == TAKT_NO_SPANS ? 0 : 2);
+}
+
+TEST(a_cycle_that_one_file_has_does_not_stay)
+{
+    in_child(save_in_one_of_two);
+    assert_no_file("*.crash");
+    remove_files();
+}
+
 static void go_on_after_a_full_disk(void)
 {
     takt_profiler *profiler = start_that_saves();

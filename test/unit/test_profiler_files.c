@@ -436,13 +436,44 @@ TEST(a_stream_that_cannot_be_written_loses_itself_only)
     assert_int_equal(count_spans(traces.items[0], "work"), 10);
 }
 
+/* Makes the folder a file system of 64 KiB, in a mount namespace of this process: a test that is
+ * killed leaves nothing mounted. */
+static bool mount_small_disk(void)
+{
+    return unshare(CLONE_NEWNS) == 0 && mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL) == 0 &&
+           mount("takt", folder, "tmpfs", 0, "size=64k") == 0;
+}
+
 TEST(a_full_disk_loses_the_files_and_leaves_no_halves)
 {
-    /* In a mount namespace of this process: a test that is killed leaves nothing mounted. */
-    if (unshare(CLONE_NEWNS) != 0 || mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL) != 0 ||
-        mount("takt", folder, "tmpfs", 0, "size=64k") != 0)
+    if (!mount_small_disk())
         SKIP_CASE("mounting a small file system is not allowed here");
     check_lost(folder, "No space left on device", 100000);
+    size_t left = count_entries(folder);
+    umount(folder);
+    assert_int_equal(left, 0);
+}
+
+/* The line says why the crash-safe file cannot be made in this directory, and what helps. */
+static void check_crash_safe(const char *directory, const char *line)
+{
+    takt_profiler *profiler;
+    takt_profiler_options options = options_into(directory, NULL, 0);
+    options.crash_safe = true;
+    forget_lines();
+    assert_int_equal(takt_profiler_create(&options, &profiler), TAKT_OK);
+    assert_int_equal(takt_profiler_start(profiler), TAKT_IO_ERROR);
+    takt_profiler_destroy(profiler);
+    assert_int_equal(count_lines(TAKT_LOG_ERROR, line), 1);
+}
+
+TEST(a_crash_safe_file_that_cannot_be_made_says_what_helps)
+{
+    check_crash_safe("/proc/takt", "; set output.directory to a folder where it can be");
+    if (!mount_small_disk())
+        SKIP_CASE("mounting a small file system is not allowed here");
+    check_crash_safe(folder, ": No space left on device; set output.directory to a disk with room, "
+                             "or lower profiling.max_memory");
     size_t left = count_entries(folder);
     umount(folder);
     assert_int_equal(left, 0);
