@@ -6,15 +6,15 @@
 
 #include <fcntl.h>
 
-/* Times are us. Two headers nest, two optimisations overlap without nesting; process 7 works
- * beside process 0, and gets its name at the end. */
+/* Times are us. Two headers nest and end together, two optimisations overlap without nesting;
+ * process 7 works beside process 0, and gets its name at the end. */
 static const char example[] =
     "{\"otherData\" : {\"inputFiles\": [\"../src/solver.cu\"], \"isNVRTC\": 0},\n"
     "\"traceEvents\" : [ {},\n"
     "{\"args\":{\"detail\":\"solver.cu\"},\"dur\":6000,\"name\":\"Front-End\",\"ph\":\"X\","
     "\"pid\":0,\"tid\":0,\"ts\":0},\n"
     "{\"args\":{\"detail\":\"x.h\"},\"dur\":3000,\"name\":\"Header\",\"ph\":\"X\",\"ts\":1000},\n"
-    "{\"args\":{\"detail\":\"y.h\"},\"dur\":1000,\"name\":\"Header\",\"ph\":\"X\",\"ts\":2000},\n"
+    "{\"args\":{\"detail\":\"y.h\"},\"dur\":1000,\"name\":\"Header\",\"ph\":\"X\",\"ts\":3000},\n"
     "{\"dur\":3000,\"name\":\"LibNVVM\",\"ph\":\"X\",\"ts\":6000},\n"
     "{\"args\":{\"detail\":\"f\"},\"dur\":500,\"name\":\"Opt\",\"ph\":\"X\",\"ts\":7000},\n"
     "{\"args\":{\"detail\":\"g\"},\"dur\":900,\"name\":\"Opt\",\"ph\":\"X\",\"ts\":7300},\n"
@@ -235,7 +235,7 @@ TEST(a_timed_compilation_is_where_it_happened)
     const takt_trace *trace = stopped(profiler);
     const char *unit = "compile: mine.cu";
     assert_span(trace, unit, "compilation", begin_ns, begin_ns + 10000000);
-    assert_span(trace, unit, "Header: y.h", begin_ns + 2000000, begin_ns + 3000000);
+    assert_span(trace, unit, "Header: y.h", begin_ns + 3000000, begin_ns + 4000000);
     assert_span(trace, unit, "Front-End: solver.cu", begin_ns, begin_ns + 6000000);
     assert_string_equal(first_span_of(trace, unit), "compilation"); /* drawn above the phases */
     assert_span(trace, "compile: mine.cu [sm_80]", "PTXAS", begin_ns + 8950000, begin_ns + 9050500);

@@ -3,6 +3,8 @@
 #include "support/test.h"
 #include "support/report_traces.h"
 
+#include "report/show.h"
+
 static takt_report_options options_of(const char *name, takt_format format)
 {
     return (takt_report_options){.format = format, .by_arguments = strcmp(name, "scopes") == 0};
@@ -104,6 +106,22 @@ TEST(of_a_summary_it_is_told_what_was_cut)
     char *text = rendered(trace, "steps", TAKT_FORMAT_TEXT);
     assert_non_null(strstr(text, "; begun before 1; unfinished 1"));
     tkt_free(text);
+    takt_trace_release(trace);
+}
+
+TEST(of_a_cut_file_it_is_told_how_much_is_missing)
+{
+    takt_trace *trace = build_fluid();
+    char text[TKT_ENDING_SIZE];
+    trace->facts.ending = TAKT_ENDING_CUT;
+    trace->facts.known_until_ns = trace->facts.end_ns; /* 12 ms after the begin */
+    trace->facts.missing_spans = 3;
+    trace->facts.span_count = 5;
+    trace->facts.missing_activities = 1;
+    trace->facts.activity_count = 6;
+    assert_string_equal(tkt_ending_text(text, trace),
+                        "INCOMPLETE: the file is cut. Of a recording of 12.000ms, 3 of 8 spans are "
+                        "missing and 1 of 7 activities.");
     takt_trace_release(trace);
 }
 

@@ -125,6 +125,7 @@ TEST(what_launches_have_in_common)
     assert_value(row, "occupancy_percent", 25);
     assert_text(row, "limited_by", "shared memory");
     assert_text(row, "tensor_core_by_name", "yes");
+    assert_text(row_of(json, "name", "forward kernel integrate"), "limited_by", "blocks");
     row = row_of(json, "name", "kernel unseen");
     assert_text(row, "grid", NULL);
     assert_text(row, "full_name", NULL);
@@ -144,7 +145,9 @@ TEST(whole_names_tell_instantiations_apart)
     assert_value(row, "median_ns", 2000);
     assert_text(row, "grid", "8,2,1");
     assert_value(row, "registers", 64);
+    assert_text(row, "limited_by", "registers");
     row = row_of(json, "name", gemm_half);
+    assert_text(row, "limited_by", "warps");
     assert_value(row, "total_percent", 100 * 500.0 / 5410);
     json_decref(json);
     char *text = report_of(trace, "kernels", &(takt_report_options){.full_names = true});

@@ -23,6 +23,27 @@ TEST(indirect_recursion_counts_once)
     takt_trace_release(trace);
 }
 
+/* Main has a scope once, for 4 ms; the other thread `calls` times, for 1 ms in all. */
+static bool is_uneven(uint32_t calls)
+{
+    takt_trace *trace = build_begin(6 * MS);
+    uint32_t main = build_track(trace, "main"), other = build_track(trace, "other");
+    uint32_t tile = build_site(trace, "tile");
+    build_span(trace, main, tile, TKT_NO_SPAN, MS, 5 * MS);
+    for (uint32_t i = 0; i < calls; i++)
+        build_span(trace, other, tile, TKT_NO_SPAN, MS + i * MS / calls, MS + (i + 1) * MS / calls);
+    advised a = advise(trace);
+    bool is = find(&a, TKT_ADVICE_THREADS) != NULL;
+    takt_trace_release(trace);
+    return is;
+}
+
+TEST(threads_share_what_one_has_at_most_twice_as_often)
+{
+    assert_true(is_uneven(1) && is_uneven(2));
+    assert_false(is_uneven(3));
+}
+
 /* Each of 30 steps makes three threads anew, which run a tile each; then main works alone. */
 TEST(threads_made_anew_count_as_those_that_run_at_once)
 {

@@ -188,6 +188,24 @@ TEST(an_activity_that_runs_already_does_not_count)
     assert_int_equal(outer.count, 2);
 }
 
+TEST(an_activity_counts_if_it_was_launched_within)
+{
+    takt_timing *timing;
+    {
+        TAKT_ACTIVITY("cpu", TAKT_TIMING_KERNEL, "earlier");
+        assert_int_equal(takt_timing_begin(NULL, &timing), TAKT_OK);
+        pass_ns(MS);
+    }
+    {
+        TAKT_ACTIVITY("cpu", TAKT_TIMING_KERNEL, "later");
+        pass_ns(MS);
+        assert_int_equal(takt_timing_end(timing), TAKT_OK);
+    }
+    assert_int_equal(takt_timing_count(timing), 1);
+    assert_string_equal(takt_timing_at(timing, 0)->name, "kernel later");
+    takt_timing_free(timing);
+}
+
 TEST(timers_and_a_profiler_see_the_same_activities)
 {
     told mine = {0};
