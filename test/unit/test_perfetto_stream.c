@@ -4,6 +4,7 @@
 #include "support/trace_build.h"
 
 #include "export/perfetto.h"
+#include "profiler/stream.h"
 
 typedef struct stream {
     takt_trace *trace; /* names, tracks and facts; no spans */
@@ -289,6 +290,50 @@ TEST(a_step_that_has_begun_is_left_out)
     assert_int_equal(back->steps.items[0].number, 41);
     assert_int_equal(back->facts.first_step, 41);
     takt_trace_release(back);
+}
+
+/* A slice with a scope; end 0: it is still open. */
+static void write_slice(tkt_stream_file *to, uint64_t begin_ns, uint64_t end_ns)
+{
+    takt_trace *slice = make_trace();
+    uint32_t track = make_thread(slice, "main", 1);
+    uint32_t site = make_site(slice, "scope", TAKT_SITE_SCOPE);
+    uint32_t span = make_span(slice, track, site, TKT_NO_SPAN, begin_ns, end_ns ? end_ns : END_NS);
+    if (end_ns == 0)
+        slice->tracks.items[track].spans.items[span].site_flags |= TAKT_SPAN_UNFINISHED;
+    tkt_stream_write_host(to, slice, false);
+    takt_trace_release(slice);
+}
+
+static void assert_span(const tkt_span *span, uint64_t begin_ns, uint64_t end_ns, uint32_t flags)
+{
+    assert_int_equal(span->begin_ns, begin_ns);
+    assert_int_equal(span->end_ns, end_ns);
+    assert_int_equal(tkt_span_flags(span), flags);
+}
+
+/* The next one is open in two slices. */
+TEST(a_scope_whose_end_was_dropped_does_not_become_the_next_one)
+{
+    static tkt_stream_file to;
+    memory_sink bytes = {0};
+    to.trace = make_trace();
+    assert_int_equal(tkt_writer_init(&to.writer, memory_sink_of(&bytes), 0), TAKT_OK);
+    tkt_perfetto_open(&to.perfetto, &to.writer, to.trace);
+    write_slice(&to, BEGIN_NS + 10, 0);
+    write_slice(&to, BEGIN_NS + 50, 0);
+    write_slice(&to, BEGIN_NS + 50, BEGIN_NS + 60);
+    tkt_perfetto_facts(&to.perfetto);
+    assert_int_equal(tkt_perfetto_close(&to.perfetto), TAKT_OK);
+    assert_int_equal(tkt_writer_fini(&to.writer), TAKT_OK);
+    takt_trace *back = read_bytes(bytes.data, bytes.size);
+    const tkt_spans *spans = &back->tracks.items[0].spans;
+    assert_int_equal(spans->count, 2);
+    assert_span(&spans->items[0], BEGIN_NS + 10, BEGIN_NS + 10, TAKT_SPAN_UNFINISHED);
+    assert_span(&spans->items[1], BEGIN_NS + 50, BEGIN_NS + 60, 0);
+    takt_trace_release(back);
+    tkt_free(bytes.data);
+    tkt_stream_file_fini(&to);
 }
 
 TEST(nothing_streamed_is_an_empty_trace)

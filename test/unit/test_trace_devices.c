@@ -960,6 +960,26 @@ TEST(what_there_is_no_memory_to_add_up_is_counted)
     tkt_store_fini(&w.store);
 }
 
+TEST(what_was_added_up_is_not_left_out_of_a_trace_in_silence)
+{
+    world w;
+    takt_trace *trace;
+    tkt_device_fold *sums = begin_folds(&w, 5);
+    call(launch, 6, 5, 0);
+    bring_calls(sums);
+    add(&w, "kernel 1", TAKT_TIMING_KERNEL, 6, 0, 7, 5, 15);
+    tkt_device_fold_update(sums, &w.store, UINT32_MAX);
+    assert_int_equal(tkt_trace_create(&trace), TAKT_OK);
+    tkt_alloc_fail(0, UINT64_MAX);
+    takt_status status = tkt_device_fold_into(sums, NULL, 0, trace);
+    tkt_alloc_fail(0, 0);
+    assert_int_equal(status, TAKT_NO_MEMORY);
+    assert_int_equal(tkt_device_fold_into(sums, NULL, 0, trace), TAKT_OK);
+    assert_int_equal(trace->node_activities.count, 1);
+    end(&w, 6);
+    end_folds(&w, sums, trace);
+}
+
 /* More launches than are combined at a time, each with a body that is held. */
 TEST(a_launch_that_is_combined_counts_once)
 {

@@ -352,6 +352,31 @@ TEST(more_devices_than_there_can_be_are_refused)
     TKT_ARRAY_FREE(&m);
 }
 
+/* Two calls of 110 ns in all. */
+static uint64_t read_pieces(uint64_t pieces, uint64_t pieces_ns)
+{
+    takt_trace *trace = random_trace(5, 2, 30);
+    assert_int_equal(tkt_fold_init(&trace->fold), TAKT_OK);
+    uint32_t node = tkt_fold_child(&trace->fold, 0, 1);
+    for (int i = 0; i < 2; i++)
+        tkt_fold_add(&trace->fold, node, 55);
+    trace->fold.items[node].stats.pieces = pieces;
+    trace->fold.items[node].stats.pieces_ns = pieces_ns;
+    takt_trace *back = write_and_read(finished(trace));
+    uint64_t read = back->fold.items[node].stats.pieces;
+    assert_int_equal(back->fold.items[node].stats.pieces_ns, read ? pieces_ns : 0);
+    takt_trace_release(back);
+    takt_trace_release(trace);
+    return read;
+}
+
+TEST(more_pieces_than_calls_or_time_are_none)
+{
+    assert_int_equal(read_pieces(2, 110), 2);
+    assert_int_equal(read_pieces(3, 110), 0);
+    assert_int_equal(read_pieces(2, 111), 0);
+}
+
 /* A bool has one byte, and any number but 0 is true. */
 TEST(a_flag_with_a_large_number_is_true)
 {

@@ -354,6 +354,12 @@ TEST(a_later_wait_bounds_too)
     tkt_skew skew = correct(&w);
     assert_skew(&skew, 0, 6101, false);
     end(&w);
+    w = begin(0, 0);
+    kernel(&w, 0, 7, 0, 4, 14); /* its call returns at 2 us: perhaps behind the wait's begin */
+    add_wait(&w.later, &w, 0, ALL, 2, 20, 4);
+    skew = correct(&w);
+    assert_skew(&skew, 0, 4000, true);
+    end(&w);
 }
 
 /* Streams that come and go, none of them waited for, under waits for another context. */
