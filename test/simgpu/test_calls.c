@@ -185,6 +185,23 @@ TEST(work_has_the_innermost_calls_id)
     assert_one_span_for_each_call("driver.ids=inner; launch.nested=1");
 }
 
+/* What lies within the library of CUDA is left out. */
+TEST(the_stack_of_a_call_begins_in_the_program)
+{
+    takt_call_info call;
+    takt_frame_info frame;
+    takt_profiler *profiler =
+        start_profiler((takt_profiler_options){.background = TAKT_OFF, .with_stack = true});
+    launch_stub(&kernel_of_stub);
+    stop_without_loss(profiler);
+    assert_int_equal(takt_trace_count(last_trace, TAKT_TRACE_CALLS), 1);
+    assert_int_equal(takt_trace_call(last_trace, 0, &call), TAKT_OK);
+    size_t stack = takt_trace_span_stack(last_trace, call.track, call.span);
+    assert_true(stack != TAKT_NO_STACK);
+    assert_int_equal(takt_trace_frame(last_trace, stack, 0, &frame), TAKT_OK);
+    assert_non_null(strstr(frame.module, "/test_calls"));
+}
+
 /* ---- Lost ends ------------------------------------------------------------------------------- */
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;

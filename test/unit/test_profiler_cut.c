@@ -374,6 +374,7 @@ static void announce_beyond(void)
     takt_span_at(track, "over the next", start_ns, start_ns + 10000);
     takt_span_at(track, "to the wait", start_ns, start_ns + 1100);
     takt_span_at(track, "to the begin", start_ns, start_ns + 1200);
+    takt_span_at(track, "to the end", start_ns, start_ns + 1000);
     pass_ns(1000);
     step();
     step();
@@ -402,6 +403,7 @@ TEST(tasks_that_end_in_a_later_cycle_are_in_both)
         assert_int_equal(traces.count, 2);
         assert_task(traces.items[0], "to the next", 990);
         assert_task(traces.items[0], "over the next", 1000);
+        assert_task(traces.items[0], "to the end", 1000);
         assert_int_equal(takt_trace_facts(traces.items[0])->begun_before, 0);
         assert_int_equal(takt_trace_facts(traces.items[0])->unfinished, 4);
         assert_task(traces.items[1], "to the next", 150);

@@ -393,6 +393,7 @@ TEST(more_steps_than_are_kept_are_counted)
         assert_int_equal(both[i]->facts.step_count, count);
         assert_int_equal(both[i]->all_steps.stats.count, count);
         assert_int_equal(both[i]->losses[TAKT_LOSS_MORE_STEPS], 10);
+        assert_int_equal(both[i]->losses[TAKT_LOSS_NO_MEMORY], 0);
     }
     char *text = steps_report(back);
     assert_non_null(strstr(text, "Recorded steps are 0 to 1048575, of 1048586."));

@@ -91,6 +91,24 @@ TEST(memory_has_columns_where_it_was_recorded)
     }
 }
 
+TEST(scopes_are_in_the_order_of_the_devices_memory)
+{
+    takt_trace *trace = build_begin(2000000);
+    build_track(trace, "main");
+    uint32_t halo = build_span(trace, 0, build_site(trace, "halo"), TKT_NO_SPAN, 1000000, 1100000);
+    uint32_t grid = build_span(trace, 0, build_site(trace, "grid"), TKT_NO_SPAN, 1200000, 1300000);
+    build_memory_event(trace, NULL, 1010000, 1 << 20, 0, halo);
+    build_memory_event(trace, "cuda:0", 1020000, 512, 0, halo);
+    build_memory_event(trace, NULL, 1210000, 512, 0, grid);
+    build_memory_event(trace, "cuda:0", 1220000, 1 << 20, 0, grid);
+    build_end(trace);
+    json_t *json = report_json(trace, "memory", NULL);
+    assert_text(row_at(table_of(json, "scopes"), 0), "scope", "grid");
+    assert_text(row_at(table_of(json, "scopes"), 1), "scope", "halo");
+    json_decref(json);
+    takt_trace_release(trace);
+}
+
 TEST(pinned_memory_is_the_hosts)
 {
     takt_trace *trace = build_begin(2000000);

@@ -2,7 +2,7 @@
 #include "support/test.h"
 #include "support/report_build.h"
 
-#include "report/table.h"
+#include "report/text.h"
 
 #include <math.h>
 
@@ -240,6 +240,28 @@ TEST(arranging_without_memory_fails_cleanly)
         tkt_alloc_fail(0, 0);
         tkt_document_fini(&document);
     }
+}
+
+/* Two texts of 40 and the gap of 2 have 3 columns too many: the first one gives one more. */
+TEST(texts_of_one_width_shrink_by_turns)
+{
+    static const tkt_column texts[] = {{"Left", "left", TKT_CELL_TEXT, 0, true, 1},
+                                       {"Right", "right", TKT_CELL_TEXT, 0, true, 1}};
+    static const char forty[] = "0123456789012345678901234567890123456789";
+    const tkt_layout layout = {.width = 79, .width_key = ""};
+    tkt_document document;
+    tkt_fit fit;
+    tkt_document_init(&document, "test", NULL);
+    tkt_table *table = tkt_document_add_table(&document, "test", texts, 2, 1);
+    assert_non_null(table);
+    tkt_cell *row = tkt_table_add_row(table);
+    row[0].text = row[1].text = forty;
+    assert_int_equal(tkt_document_arrange(&document, NULL, 0), TAKT_OK);
+    tkt_fit_table(table, &layout, &fit);
+    assert_int_equal(fit.count, 2);
+    assert_int_equal(fit.widths[0], 38);
+    assert_int_equal(fit.widths[1], 39);
+    tkt_document_fini(&document);
 }
 
 TEST(a_document_remembers_that_memory_failed)

@@ -153,19 +153,28 @@ TEST(recursion_counts_the_outermost_call)
     uint32_t first = build_span(trace, track, a, TKT_NO_SPAN, 1000, 1100);
     uint32_t second = build_span(trace, track, b, first, 1010, 1090);
     uint32_t third = build_span(trace, track, a, second, 1020, 1080);
-    build_span(trace, track, a, third, 1030, 1070);
+    uint32_t innermost = build_span(trace, track, a, third, 1030, 1070);
+    uint32_t call = build_call(trace, track, "cudaLaunchKernel", innermost, 1031, 1032);
+    build_launched(trace, call, "cuda:0", "kernel k", TAKT_TIMING_KERNEL, 1100, 1107);
     build_end(trace);
-    tkt_scopes scopes;
-    assert_int_equal(tkt_scopes_by_name(trace, false, &scopes), TAKT_OK);
-    assert_string_equal(scopes.items[0].name, "a");
-    assert_int_equal(scopes.items[0].calls, 3);
-    assert_int_equal(scopes.items[0].total_ns, 100);
-    assert_int_equal(scopes.items[0].self_ns, 20 + 20 + 40);
-    assert_int_equal(tkt_scope_mean_ns(&scopes.items[0]), (100 + 60 + 40 + 1) / 3);
-    assert_int_equal(scopes.items[1].total_ns, 80);
-    assert_int_equal(scopes.items[1].self_ns, 20);
-    assert_int_equal(scopes.self_ns, 100);
-    tkt_scopes_fini(&scopes);
+    for (int by_stack = 0; by_stack < 2; by_stack++) {
+        tkt_scopes scopes;
+        takt_status status = by_stack ? tkt_scopes_by_stack(trace, false, 0, true, &scopes)
+                                      : tkt_scopes_by_name(trace, false, &scopes);
+        assert_int_equal(status, TAKT_OK);
+        assert_string_equal(scopes.items[0].name, "a");
+        assert_int_equal(scopes.items[0].calls, 3);
+        assert_int_equal(scopes.items[0].total_ns, 100);
+        assert_int_equal(scopes.items[0].self_ns, 20 + 20 + 40);
+        assert_int_equal(tkt_scope_mean_ns(&scopes.items[0]), (100 + 60 + 40 + 1) / 3);
+        assert_int_equal(scopes.items[0].device_total_ns, 7);
+        assert_int_equal(scopes.items[0].device_sum_ns, 3 * 7);
+        assert_int_equal(scopes.items[1].total_ns, 80);
+        assert_int_equal(scopes.items[1].self_ns, 20);
+        assert_int_equal(scopes.items[1].device_sum_ns, 7);
+        assert_int_equal(scopes.self_ns, 100);
+        tkt_scopes_fini(&scopes);
+    }
     takt_trace_release(trace);
 }
 
@@ -234,24 +243,25 @@ static tkt_arg *add_arg(takt_trace *trace, uint32_t span, const char *key, tkt_a
     return &args->items[args->count - 1];
 }
 
-/* Ten calls: n=1 | n=1u | n=1.0 | n=true | n="1" | m=1 | n=1,m=1 | none | n=1 again | none again */
-static takt_trace *build_arguments(void)
+/* Ten calls: n=1 | n=1u | n=1.0 | n=true | n="1" | m=1 | n=1,m=1 | none | n=1 again | none again;
+ * or all with another number. */
+static takt_trace *build_arguments(unsigned number)
 {
     takt_trace *trace = build_begin(2000000);
     uint32_t track = build_track(trace, "main");
     uint32_t site = build_site(trace, "solve");
-    uint32_t one = build_string(trace, "1");
+    uint32_t as_text = build_string(trace, number ? "1" : "0");
     for (uint32_t i = 0; i < 10; i++)
         build_span(trace, track, site, TKT_NO_SPAN, 1000 + i * 100, 1000 + i * 100 + (1U << i));
-    add_arg(trace, 0, "n", TKT_ARG_INT)->value.i = 1;
-    add_arg(trace, 1, "n", TKT_ARG_UINT)->value.u = 1;
-    add_arg(trace, 2, "n", TKT_ARG_DOUBLE)->value.d = 1;
-    add_arg(trace, 3, "n", TKT_ARG_BOOL)->value.b = true;
-    add_arg(trace, 4, "n", TKT_ARG_STRING)->value.string = one;
-    add_arg(trace, 5, "m", TKT_ARG_INT)->value.i = 1;
-    add_arg(trace, 6, "n", TKT_ARG_INT)->value.i = 1;
-    add_arg(trace, 6, "m", TKT_ARG_INT)->value.i = 1;
-    add_arg(trace, 8, "n", TKT_ARG_INT)->value.i = 1;
+    add_arg(trace, 0, "n", TKT_ARG_INT)->value.i = number;
+    add_arg(trace, 1, "n", TKT_ARG_UINT)->value.u = number;
+    add_arg(trace, 2, "n", TKT_ARG_DOUBLE)->value.d = number;
+    add_arg(trace, 3, "n", TKT_ARG_BOOL)->value.b = number;
+    add_arg(trace, 4, "n", TKT_ARG_STRING)->value.string = as_text;
+    add_arg(trace, 5, "m", TKT_ARG_INT)->value.i = number;
+    add_arg(trace, 6, "n", TKT_ARG_INT)->value.i = number;
+    add_arg(trace, 6, "m", TKT_ARG_INT)->value.i = number;
+    add_arg(trace, 8, "n", TKT_ARG_INT)->value.i = number;
     build_end(trace);
     return trace;
 }
@@ -259,17 +269,19 @@ static takt_trace *build_arguments(void)
 /* A number is one value, whatever its type; a bool and a text are no numbers. */
 TEST(arguments_are_told_apart_by_key_and_value)
 {
-    takt_trace *trace = build_arguments();
-    tkt_scopes scopes;
-    assert_int_equal(tkt_scopes_by_stack(trace, false, 0, true, &scopes), TAKT_OK);
-    const uint64_t totals[6] = {1 + 2 + 4 + 256, 8, 16, 32, 64, 128 + 512};
-    assert_int_equal(scopes.count, 6);
-    for (size_t i = 0; i < 6; i++)
-        assert_int_equal(scopes.items[i].total_ns, totals[i]);
-    assert_int_equal(scopes.items[4].arg_count, 2);
-    assert_int_equal(scopes.items[0].calls, 4);
-    tkt_scopes_fini(&scopes);
-    takt_trace_release(trace);
+    for (unsigned number = 0; number < 2; number++) {
+        takt_trace *trace = build_arguments(number);
+        tkt_scopes scopes;
+        assert_int_equal(tkt_scopes_by_stack(trace, false, 0, true, &scopes), TAKT_OK);
+        const uint64_t totals[6] = {1 + 2 + 4 + 256, 8, 16, 32, 64, 128 + 512};
+        assert_int_equal(scopes.count, 6);
+        for (size_t i = 0; i < 6; i++)
+            assert_int_equal(scopes.items[i].total_ns, totals[i]);
+        assert_int_equal(scopes.items[4].arg_count, 2);
+        assert_int_equal(scopes.items[0].calls, 4);
+        tkt_scopes_fini(&scopes);
+        takt_trace_release(trace);
+    }
 }
 
 /* The rows of a scope with one argument of each of these values: how often each is called. */
@@ -332,7 +344,7 @@ TEST(the_order_of_arguments_makes_no_row)
 
 TEST(declared_work_adds_up)
 {
-    takt_trace *trace = build_arguments();
+    takt_trace *trace = build_arguments(1);
     for (uint32_t i = 0; i < 10; i += 3) {
         tkt_work *work = TKT_ARRAY_ADD(&trace->tracks.items[0].works);
         *work = (tkt_work){i, 1000.0 * i, 10.0 * i};
@@ -383,7 +395,7 @@ TEST(other_paths_have_a_row_of_their_own)
 
 TEST(without_memory_nothing_is_left_behind)
 {
-    takt_trace *trace = build_arguments();
+    takt_trace *trace = build_arguments(1);
     assert_non_null(tkt_trace_fold(trace));
     for (int way = 0; way < 2; way++) {
         takt_status status = TAKT_NO_MEMORY;

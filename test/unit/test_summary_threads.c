@@ -18,7 +18,7 @@
 /* Two steps of 10 ms. In "forces", from 1 to 7 ms, main and two workers run "pairs" for 2, 3 and
  * 5 ms, and the workers "sort" for half a millisecond, at first while main is in its "pairs",
  * within which it is in "cell". One of them then waits. A third thread polls at times that fit into
- * no scope of main; it waits in a wait, and at a barrier. */
+ * no scope of main; it waits in a wait, and at once at a barrier. */
 static void add_region(takt_trace *trace, uint32_t number)
 {
     uint64_t t = 1 * MS + number * 10 * MS;
@@ -41,7 +41,7 @@ static void add_region(takt_trace *trace, uint32_t number)
     uint32_t wait =
         build_span(trace, 3, build_site(trace, "Wait for data"), poll, t + 9 * MS, t + 10 * MS);
     build_span(trace, 3, build_site(trace, "wait"), wait, t + 9 * MS, t + 10 * MS);
-    build_span(trace, 3, build_site(trace, "MPI_Barrier"), poll, t + 11 * MS, t + 11 * MS + 1000);
+    build_span(trace, 3, build_site(trace, "MPI_Barrier"), poll, t + 10 * MS, t + 10 * MS + 1000);
 }
 
 static takt_trace *build_region(void)
@@ -172,7 +172,8 @@ TEST(scopes_that_wait_are_no_regions)
     takt_trace_release(trace);
 }
 
-/* A program that makes two threads in each step has two at once, however many it had. */
+/* A program that makes two threads in each step has two at once, however many it had. The first one
+ * of a step begins when that of the step before ends. */
 TEST(threads_that_follow_each_other_count_as_one)
 {
     const uint64_t steps = 4;
@@ -181,9 +182,9 @@ TEST(threads_that_follow_each_other_count_as_one)
     uint32_t pairs = build_site(trace, "pairs");
     trace->facts.process_id = trace->tracks.items[main].thread_id;
     for (uint64_t i = 0; i < steps; i++) {
-        uint64_t t = (1 + i * 6) * MS;
+        uint64_t t = (1 + i * 4) * MS;
         build_span(trace, main, build_site(trace, "forces"), TKT_NO_SPAN, t, t + 4 * MS);
-        build_span(trace, build_track(trace, NULL), pairs, TKT_NO_SPAN, t, t + 3 * MS);
+        build_span(trace, build_track(trace, NULL), pairs, TKT_NO_SPAN, t, t + 4 * MS);
         build_span(trace, build_track(trace, NULL), pairs, TKT_NO_SPAN, t + MS, t + 2 * MS);
     }
     build_end(trace);
@@ -193,10 +194,10 @@ TEST(threads_that_follow_each_other_count_as_one)
     assert_int_equal(row_count(parts), 1);
     assert_value(row_at(parts, 0), "threads", 2);
     assert_value(row_at(parts, 0), "calls", 2 * steps);
-    assert_value(row_at(parts, 0), "total_ns", 4 * steps * MS);
+    assert_value(row_at(parts, 0), "total_ns", 5 * steps * MS);
     assert_value(row_at(parts, 0), "min_ns", steps * MS);
-    assert_value(row_at(parts, 0), "max_ns", 3 * steps * MS);
-    assert_value(row_at(parts, 0), "mean_percent", 50);
+    assert_value(row_at(parts, 0), "max_ns", 4 * steps * MS);
+    assert_value(row_at(parts, 0), "mean_percent", 62.5);
     json_decref(json);
     takt_trace_release(trace);
 }

@@ -183,6 +183,19 @@ TEST(calls_are_spans_below_the_open_scope)
     tkt_store_fini(&w.store);
 }
 
+/* A filter of all kinds of nodes leaves nothing out, whether or not it asks for whole graphs. */
+TEST(what_calls_must_launch_depends_on_the_filter)
+{
+    const uint32_t nodes =
+        TAKT_TIMING_KERNEL | TAKT_TIMING_BUILTIN | TAKT_TIMING_MEMCPY | TAKT_TIMING_MEMSET;
+    uint32_t of_graph = tkt_launched_by(graph_launch);
+    assert_int_equal(tkt_must_launch(of_graph, nodes), TKT_LAUNCHES_WORK);
+    assert_int_equal(tkt_must_launch(of_graph, nodes | TAKT_TIMING_GRAPH), TKT_LAUNCHES_WORK);
+    assert_int_equal(tkt_must_launch(of_graph, nodes & ~TAKT_TIMING_MEMSET), TKT_LAUNCHES_PERHAPS);
+    assert_int_equal(tkt_must_launch(tkt_launched_by(launch), TAKT_TIMING_MEMSET),
+                     TKT_LAUNCHES_NOTHING);
+}
+
 TEST(calls_outside_of_the_window_are_none)
 {
     world w;

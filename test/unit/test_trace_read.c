@@ -247,6 +247,11 @@ TEST(events_that_make_no_sense_are_refused)
     tkt_message_end(&m, event_of(&m, TKT_PF_SLICE_BEGIN));
     is_refused(&m, "an event's site is unknown");
 
+    event = event_of(&m, TKT_PF_INSTANT);
+    tkt_message_uint(&m, TKT_PF_EVENT_NAME_IID, 2);
+    tkt_message_end(&m, event);
+    is_refused(&m, "an event's site is unknown");
+
     event = event_of(&m, TKT_PF_SLICE_BEGIN);
     tkt_message_uint(&m, TKT_PF_EVENT_NAME_IID, 1);
     size_t annotation = tkt_message_begin(&m, TKT_PF_EVENT_ANNOTATIONS);
