@@ -3,6 +3,7 @@
  */
 #include "simgpu/cudart.h"
 #include "simgpu/profiled.h"
+#include "simgpu/sim.h"
 
 #include "trace/model.h"
 
@@ -15,6 +16,7 @@
 
 #define WINDOWS 5
 #define NODES   3
+#define MANY    5000
 
 static CUcontext context;
 static CUfunction kernel, slow;
@@ -182,6 +184,37 @@ TEST(captures_do_not_hold_up_an_end)
     check(cuStreamDestroy_v2(captured));
 }
 
+/* Of two launches with as many nodes each, the last node of the second one is not over when the
+ * wait is: of this launch only full buffers have arrived. Beside another window nobody asks for
+ * more. */
+TEST(a_launch_that_lacks_nodes_is_incomplete)
+{
+    CUgraph graph;
+    CUgraphExec exec;
+    CUstream own;
+    CUfunction late;
+    CUmodule module;
+    check(cuModuleLoadData(&module, "none"));
+    check(cuModuleGetFunction(&late, module, "late"));
+    check(cuStreamCreate(&own, 1));
+    check(cuStreamBeginCapture_v2(own, 1));
+    for (int i = 0; i < MANY; i++)
+        launch(kernel, own);
+    launch(late, own);
+    check(cuStreamEndCapture(own, &graph));
+    check(cuGraphInstantiateWithFlags(&exec, graph, 0));
+    const takt_profiler_options options = {.background = TAKT_OFF, .device_wait_ms = 50};
+    takt_profiler *profiler = start_profiler(options), *other = start_profiler(options);
+    check(cuGraphLaunch(exec, own));
+    check(cuStreamSynchronize(own));
+    sim_script("kernel=1us; kernel.late=1200s");
+    check(cuGraphLaunch(exec, own));
+    stop_profiler(profiler);
+    assert_true(loss(TAKT_LOSS_INCOMPLETE) > 0);
+    assert_int_equal(loss(TAKT_LOSS_NO_ACTIVITY), 0);
+    stop_profiler(other);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -192,6 +225,7 @@ int main(void)
         cmocka_unit_test(memory_is_not_waited_for),
         cmocka_unit_test(work_that_reaches_no_device_is_not_waited_for),
         cmocka_unit_test(captures_do_not_hold_up_an_end),
+        cmocka_unit_test(a_launch_that_lacks_nodes_is_incomplete),
     };
     return cmocka_run_group_tests(tests, begin_endless_work, NULL);
 }
