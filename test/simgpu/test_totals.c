@@ -4,7 +4,11 @@
 #include "simgpu/driver.h"
 #include "simgpu/profiled.h"
 
+#include "profiler/stream.h"
+#include "record/control.h"
 #include "trace/model.h"
+#include "trace/perfetto.h"
+#include "trace/protobuf.h"
 
 #include "base/alloc.h"
 #include "support/memory_sink.h"
@@ -209,6 +213,58 @@ TEST(pinned_memory_is_told_from_a_devices)
     assert_int_equal(memory_of_last()->totals.window_allocations, 1);
     check(cuMemFree_v2(memory));
     check(cuMemFreeHost(pinned));
+}
+
+/* Returns the values of counters, of so many at most. */
+static size_t counters_in(const memory_sink *file, uint64_t *values, size_t most)
+{
+    size_t count = 0;
+    tkt_pb_field packet, event, field;
+    tkt_pb_reader packets = tkt_pb_read((const uint8_t *)file->data, file->size);
+    while (tkt_pb_next(&packets, &packet))
+        for (tkt_pb_reader events = tkt_pb_inside(&packet); tkt_pb_next(&events, &event);) {
+            if (event.number != TKT_PF_PACKET_TRACK_EVENT)
+                continue;
+            for (tkt_pb_reader fields = tkt_pb_inside(&event); tkt_pb_next(&fields, &field);)
+                if (field.number == TKT_PF_EVENT_COUNTER_INT && count < most)
+                    values[count++] = field.value;
+        }
+    return count;
+}
+
+/* What was allocated before the window is the device's, not managed memory. */
+TEST(a_stream_counts_each_kind_of_memory)
+{
+    static tkt_stream_file to;
+    const tkt_wish wish = {.modes = TKT_KEEP, .mask = TAKT_NORMAL_BIT, .devices = TAKT_TIMING_ALL};
+    uint64_t values[3];
+    tkt_window *window;
+    CUdeviceptr managed;
+    memory_sink file = {0};
+    takt_profiler *around = start_in_foreground((takt_schedule){0});
+    CUdeviceptr earlier = allocate(MIB);
+    assert_int_equal(tkt_window_open(&wish, &window), TAKT_OK);
+    CUdeviceptr memory = allocate(2 * MIB);
+    check(cuMemAllocManaged(&managed, 4 * MIB, 1));
+    stop(around); /* which waits for what was told of both */
+    to.position = tkt_window_position(window);
+    assert_int_equal(tkt_trace_create(&to.trace), TAKT_OK);
+    assert_int_equal(tkt_window_describe(window, to.trace), TAKT_OK);
+    assert_int_equal(tkt_writer_init(&to.writer, memory_sink_of(&file), 0), TAKT_OK);
+    tkt_perfetto_open(&to.perfetto, &to.writer, to.trace);
+    tkt_stream_take_devices(&to, window, false);
+    tkt_stream_write_devices(&to, window, false);
+    assert_int_equal(tkt_perfetto_close(&to.perfetto), TAKT_OK);
+    assert_int_equal(tkt_writer_fini(&to.writer), TAKT_OK);
+    assert_int_equal(counters_in(&file, values, 3), 2);
+    assert_int_equal(values[0], 3 * MIB);
+    assert_int_equal(values[1], 4 * MIB);
+    tkt_free(file.data);
+    tkt_stream_file_fini(&to);
+    tkt_window_close(window);
+    check(cuMemFree_v2(earlier));
+    check(cuMemFree_v2(memory));
+    check(cuMemFree_v2(managed));
 }
 
 TEST_MAIN(set_up_device, let_go)
