@@ -131,6 +131,12 @@ slow_steps 100000 0 | trace quick.pftrace
 slow_steps 200000 20000000 | trace strays.pftrace
 run diff quick.pftrace strays.pftrace
 first_is 'B is 99.70% slower a step (+100.000us): forces.'
+# Twice the time, 100287.5 ns on average instead of half of it, reads as a factor and not as 100 %.
+slow_steps 100000 0 | awk '{ for (i = 2; i <= NF; i++) if ($i ~ /^[0-9]+$/) $i /= 2; print }' | trace half.pftrace
+run diff half.pftrace quick.pftrace
+first_is 'B is 2.0 times slower a step (+50.144us): forces +50.144us.'
+run diff quick.pftrace half.pftrace
+first_is 'B is 2.0 times faster a step (-50.144us): forces -50.144us.'
 
 # Two of 40 steps stray, as chance may have it: the median does not change, and the mean of 100.2875 us
 # grows by 45 us, with a band from below 0 to 110 %. Nothing is "same" beside that.

@@ -12,7 +12,8 @@ const names = ['lowerBound', 'Pyramid', 'linesOf', 'parentOf', 'selfTime', 'rang
     'coveredIntervals', 'coveredTime', 'firstFreeRows', 'hitOnLine', 'markTrack', 'columnType',
     'phaseShares', 'chooseColors', 'colorOf', 'chosenFills', 'eventColor', 'inkOn', 'valueText',
     'titleUnit', 'niceStep', 'tickStep', 'tickText', 'tickBase', 'baseText', 'visibleText',
-    'columnText', 'byThread', 'neighboursOf', 'fills', 'busyColumns', 'busyShares', 'memoryCurves'];
+    'columnText', 'byThread', 'neighboursOf', 'fills', 'busyColumns', 'busyShares', 'memoryCurves',
+    'curveRange', 'linksOf', 'longestGaps', 'nextHit', 'pluralText'];
 const parts = loadParts(script, names);
 
 function checkPyramid() {
@@ -72,6 +73,28 @@ function checkIntervals() {
             covered += isIn(time) ? 1 : 0;
         assert.strictEqual(parts.coveredTime(merged, from, to), covered);
     }
+}
+
+// The longest gaps between the activities of a device, longest first; of two as long, the earlier one.
+function checkGaps() {
+    const begin = [10, 30, 45, 70, 80], duration = [10, 10, 5, 5, 5];
+    const trace = {busy: [{device: 'cuda:0', since: 10, until: 10}],
+        tracks: [{kind: 'stream', group: 'cuda:0', count: 5, events: {begin, duration}}]};
+    const gaps = (most) => parts.longestGaps(trace, 'cuda:0', most).map((gap) => [gap.begin, gap.end]);
+    equal(gaps(1), [[50, 70]]);
+    equal(gaps(3), [[50, 70], [20, 30], [40, 45]]);
+    equal(gaps(9), [[50, 70], [20, 30], [40, 45], [75, 80]]);
+}
+
+// Arrows lead from a call to what it launched, and not from the call with its number in another thread.
+function checkLinks() {
+    const thread = (id) => ({id, kind: 'thread', count: 1, events: {flags: [16]}});
+    const stream = {id: 2, kind: 'stream', count: 3, events: {launch: [1, 1, 0], track: [1, 2, 1]}};
+    const trace = {tracks: [thread(0), thread(1), stream]};
+    const ends = (track, event) => parts.linksOf(trace, {track, event})
+        .map(({from, to}) => [from.track.id, from.event, to.track.id, to.event]);
+    equal(trace.tracks.slice(0, 2).map((track) => ends(track, 0)), [[[0, 0, 2, 0]], [[1, 0, 2, 1]]]);
+    equal([0, 1, 2].map((event) => ends(stream, event)), [[[0, 0, 2, 0]], [[1, 0, 2, 1]], []]);
 }
 
 // A thread with spans that nest at random, in preorder.
@@ -205,6 +228,22 @@ function checkSearch(trace, track, sites) {
             assert.strictEqual(parts.hitOnLine(line, time, -1), before, 'previous');
         }
     }
+    checkFirstHit(trace, track, all);
+}
+
+// The first match that a search goes to is the first in view, also if it begins where the view does.
+function checkFirstHit(trace, track, all) {
+    const {begin} = track.events;
+    for (const hit of all) {
+        let found = null;
+        const search = {text: 'a', count: all.length, label: '', output: {}};
+        const timeline = {trace, search, selected: null, begin: begin[hit], end: begin[hit] + 10,
+            select: ({event}) => found = event};
+        parts.nextHit(timeline, 1);
+        assert.strictEqual(begin[found], begin[hit], 'first');
+        const before = all.filter((event) => begin[event] < begin[hit]).length;
+        assert.strictEqual(search.output.textContent, `${before + 1} of ${all.length}`);
+    }
 }
 
 // No two on the same row at a time, and none further below than it must be.
@@ -236,6 +275,8 @@ function checkTexts() {
         '12.35%']);
     equal(['Total FLOPs', 'Total KFLOPs', 'Total PFLOPs', 'Total', 'GB/s'].map(parts.titleUnit),
         [1, 1e3, 1e15, 1, 1]);
+    equal([0, 1, 2, 1000].map((count) => parts.pluralText(count, 'match', 'matches')),
+        ['0 matches', '1 match', '2 matches', '1,000 matches']);
     assert.strictEqual(parts.visibleText('a\u202eb\u0000c\u001b[31m\u00e4'),
         'a\\u202eb\\u0000c\\u001b[31m\u00e4');
 }
@@ -353,6 +394,17 @@ function checkMemoryCurves() {
     }
 }
 
+// The axis of a curve begins at 0, or at the least value below, and ends above: at the peak, if pixels
+// hide that.
+function checkCurveRange() {
+    const range = (value, peak) => {
+        const {low, high} = parts.curveRange({time: value.map((_, i) => i), value, peak});
+        return [low, high];
+    };
+    equal([range([5, 7, 6]), range([-3, 2]), range([-3, -1]), range([0, 0]), range([4, 2], {value: 9})],
+        [[0, 7], [-3, 2], [-3, -1], [0, 1], [0, 9]]);
+}
+
 function checkColumnTexts() {
     equal([['kernels', 'Regs'], ['kernels', 'Median'], ['memory', 'Median'], ['gaps', 'Idle'],
         ['scopes', 'Total KFLOPs'], ['scopes', 'Total FLOPs'], ['activities', 'Count'],
@@ -391,10 +443,13 @@ checkNeighbours();
 checkColumnTexts();
 checkBusyColumns();
 checkMemoryCurves();
+checkCurveRange();
 checkPyramid();
 checkPhaseShares();
 checkThreadOrder();
 checkIntervals();
+checkGaps();
+checkLinks();
 checkSpans();
 checkRows();
 checkTexts();
