@@ -328,6 +328,14 @@ fails '^more calls: scope one, 30 calls in A and 40 in B, self time \+' --agains
 { echo 'thread main' && calls one 180 50000 0 && calls one 20 500000 300; } | trace uneven.pftrace
 fails '^tail slower: scope one, median call ' --against even.pftrace --scope one --run-noise 50% uneven.pftrace
 out_has '^    mean call 50\.[0-9]*us in A and 95\.[0-9]*us in B, '
+# The mean grows by 45.27 us. Of B's 200 calls, one in ten is 452.7 us longer than the others: sd 136.1 us,
+# error 9.63 us, so the band is 18.9 us to each side; that of the typical call is narrower than a call.
+run check --json --against even.pftrace --scope one --run-noise 50% uneven.pftrace
+python3 -c '
+import json
+[one] = json.load(open("out"))["offenders"]
+assert 26000 < one["mean_low_ns"] < 26800 and 63700 < one["mean_high_ns"] < 64600, one
+assert -600 < one["change_low_ns"] <= one["change_high_ns"] < 600, one' || fail "other bands" "$out"
 
 # Two summaries, one of each: what runs may differ by decides.
 run_of summary2.pftrace 60000 30000 summary

@@ -140,6 +140,15 @@ for ((length = 0; length < size; length += step)); do
     [ "$status" = 1 ] || [[ $out == 'INCOMPLETE: the file is cut'* ]] || fail "no banner at $length" "$out"
 done
 [ "$told" -gt 0 ] || fail "no cut was told"
+# What a cut file lacks is what the whole one has more: of spans, and of activities.
+head -c $((size / 2)) "${whole[0]}" >"$scratch/cut.pftrace"
+run info --json "${whole[0]}" "$scratch/cut.pftrace"
+python3 -c 'if 1:
+    import json, sys
+    whole, cut = json.load(open(sys.argv[1]))
+    missing = [whole[key] - cut[key] for key in ("spans", "activities")]
+    assert missing == [cut["missing_spans"], cut["missing_activities"]], cut
+    assert 0 < missing[1] < missing[0], missing' "$scratch/out" || fail "other events are missing" "$out"
 
 # Packed data that are damaged are told from those that end too early.
 gzip -c "$scratch/run.pftrace" >"$scratch/damaged.pftrace.gz"
