@@ -282,6 +282,14 @@ json_is 'rows["step"]["processes"], rows["step"]["calls"], rows["step"]["mean_ns
     "(1, 3, 3000003, 1, 'fluid.0.pftrace')"
 json_is 'document["facts"]["files"], document["facts"]["processes"]' '(3, 1)'
 
+# Of ranks that took as long, the first one is named.
+mkdir even
+for rank in 0 1 2; do
+    printf 'rank %d 3\nthread main\nspan -1 0 0 %d step\n' $rank $((rank ? 20 : 10)) | trace even/$rank.pftrace
+done
+run report --json even
+json_is 'rows["step"]["max_ns"], rows["step"]["max_in"]' "(20, 'rank 1')"
+
 # Ranks that recorded different numbers of steps have different times.
 mkdir unequal
 printf 'rank 0 2\nthread main\nstep 0 10\nstep 10 20\nspan -1 0 0 20 step\n' | trace unequal/0.pftrace
