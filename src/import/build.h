@@ -213,8 +213,8 @@ void imp_build_work(imp_build *build, const imp_work *work);
 #define IMP_LARGE_STREAM 1000000u
 uint32_t imp_build_stream(imp_build *build, uint64_t number);
 
-/* Fills in what follows from the compute capability of one of NVIDIA's devices. */
-void imp_build_capability(const imp_build *build, tkt_device *device);
+/* Fills in what follows from the compute capability of one of NVIDIA's devices, unless it is known. */
+void imp_build_capability(tkt_device *device);
 
 /* Adds a wait; its call is found by correlation and process. */
 void imp_build_wait(imp_build *build, const tkt_wait *wait, uint32_t process);

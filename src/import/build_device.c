@@ -255,12 +255,10 @@ static uint32_t blocks_of(uint32_t major, uint32_t minor)
     return 0;
 }
 
-/* Files of ROCm have numbers of AMD's devices as capabilities. */
-void imp_build_capability(const imp_build *build, tkt_device *device)
+void imp_build_capability(tkt_device *device)
 {
-    if (strncmp(tkt_trace_text(build->trace, device->name), "NVIDIA ", 7) != 0)
-        return;
-    device->max_blocks_per_multiprocessor = blocks_of(device->major, device->minor);
+    if (!device->max_blocks_per_multiprocessor)
+        device->max_blocks_per_multiprocessor = blocks_of(device->major, device->minor);
     /* CUDA C++ Programming Guide: from capability 8.0 on, the system takes 1 KiB of each block. */
     device->reserved_shared_per_block = device->major >= 8 ? 1024 : 0;
 }

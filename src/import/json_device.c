@@ -45,7 +45,9 @@ static void take_device(imp_json *json, const imp_object *object)
     if (imp_integer(imp_find(object, "taktEarlierNs"), &earlier_ns) && earlier_ns >= 0)
         device->earlier_until_ns = (uint64_t)earlier_ns + 1; /* from 1 ns before the begin, which
                                                               * comes later */
-    imp_build_capability(&json->build, device);
+    /* Files of ROCm have numbers of AMD's devices as capabilities. */
+    if (strncmp(tkt_trace_text(json->build.trace, device->name), "NVIDIA ", 7) == 0)
+        imp_build_capability(device);
 }
 
 /* Reads a value of the list: strictly, or else loosely. */

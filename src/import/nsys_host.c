@@ -51,7 +51,7 @@ static const imp_column gpu_columns[] = {
     {"computeMajor", "0"},  {"computeMinor", "0"},      {"smCount", "0"},
     {"totalMemory", "0"},   {"threadsPerWarp", "0"},    {"maxBlocksPerSm", "0"},
     {"maxWarpsPerSm", "0"}, {"maxRegistersPerSm", "0"}, {"maxRegistersPerBlock", "0"},
-    {"maxShmemPerSm", "0"}, {"maxShmemPerBlock", "0"}};
+    {"maxShmemPerSm", "0"}, {"maxShmemPerBlock", "0"},  {"maxThreadsPerBlock", "0"}};
 
 static void take_gpu(imp_nsys *nsys, sqlite3_value **row)
 {
@@ -71,6 +71,8 @@ static void take_gpu(imp_nsys *nsys, sqlite3_value **row)
     device->registers_per_block = imp_column_u32(row, 11);
     device->shared_per_multiprocessor = imp_column_u32(row, 12);
     device->shared_per_block = imp_column_u32(row, 13);
+    device->max_threads_per_block = imp_column_u32(row, 14);
+    imp_build_capability(device);
 }
 
 /* Domains and categories of NVTX, before the ranges that are in them. */

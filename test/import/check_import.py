@@ -455,6 +455,36 @@ def check_kinds(path):
         fail(f"kinds of copies and graphs: {found} instead of {wanted}")
 
 
+# 164 KiB of shared memory, 64 warps: 128 threads with 168 registers each leave room for 3 blocks of 4
+# warps, 18.75 %. With 27 KiB of shared memory and 1 KiB of the system's there is room for 5: 31.25 %. 1024
+# threads are 32 warps: two such blocks fill it.
+KERNELS = {"registers": (128, 168, 0, "18.75"), "shared memory": (128, 32, 27 * 1024, "31.25"),
+           "warps": (1024, 32, 0, "100")}
+
+
+def check_occupancy(path):
+    db = sqlite3.connect(path)
+    db.execute("CREATE TABLE TARGET_INFO_GPU (id, cuDevice, name, computeMajor, computeMinor, smCount, "
+               "threadsPerWarp, maxBlocksPerSm, maxWarpsPerSm, maxRegistersPerSm, maxShmemPerSm, "
+               "maxThreadsPerBlock)")
+    db.execute("INSERT INTO TARGET_INFO_GPU VALUES (0, 0, 'A100-SXM4-40GB', 8, 0, 108, 32, 32, 64, 65536, "
+               "167936, 1024)")
+    db.execute("CREATE TABLE StringIds (id INT, value TEXT)")
+    db.execute("CREATE TABLE CUPTI_ACTIVITY_KIND_KERNEL (start, end, deviceId, contextId, streamId, "
+               "correlationId, globalPid, demangledName, gridX, gridY, gridZ, blockX, blockY, blockZ, "
+               "registersPerThread, staticSharedMemory)")
+    for number, (name, (threads, registers, shared, _)) in enumerate(KERNELS.items(), 1):
+        db.execute("INSERT INTO StringIds VALUES (?, ?)", (number, name.replace(" ", "_")))
+        db.execute("INSERT INTO CUPTI_ACTIVITY_KIND_KERNEL VALUES (?, ?, 0, 1, 7, ?, ?, ?, 64, 1, 1, ?, 1, 1, "
+                   "?, ?)", (1000 * number, 1000 * number + 500, number, nsys_file.global_id(4), number,
+                             threads, registers, shared))
+    db.commit()
+    db.close()
+    wanted = {"kernel " + name.replace(" ", "_"): dict(occupancy_percent=percent, limited_by=name)
+              for name, (_, _, _, percent) in KERNELS.items()}
+    compare("occupancy", wanted, table(path, "kernels", "name"))
+
+
 def check_large(path, large):
     """An event that does not fit is left out, as is told; `large` is packed."""
     event = b'{"ph": "X", "name": "a", "pid": 1, "tid": 1, "ts": 5, "dur": 1}'
@@ -565,6 +595,7 @@ with tempfile.TemporaryDirectory() as scratch:
     check_own_orders(scratch + "/own.json")
     check_odd_rows(scratch + "/rows.sqlite")
     check_kinds(scratch + "/kinds.sqlite")
+    check_occupancy(scratch + "/occupancy.sqlite")
     check_unnamed(scratch + "/unnamed")
     check_refused(scratch)
 finish(1000)
