@@ -237,6 +237,41 @@ TEST(a_negative_duration_is_a_fault_of_the_clock)
     takt_trace_release(trace);
 }
 
+/* It lasts until the end of the last event: of 20 to 21 us. */
+TEST(a_span_that_never_ends_lasts_until_the_last_event)
+{
+    static const char text[] =
+        "[{\"ph\": \"B\", \"name\": \"a\", \"pid\": 1, \"tid\": 1, \"ts\": 5}," SPAN("b", "20") "]";
+    takt_trace *trace = read_text(text, sizeof text - 1, 64);
+    assert_non_null(trace);
+    const tkt_spans *spans = &trace->tracks.items[0].spans;
+    assert_int_equal(spans->count, 2);
+    assert_int_equal(spans->items[0].begin_ns, 5000);
+    assert_int_equal(spans->items[0].end_ns, 21000);
+    assert_int_equal(trace->facts.end_ns, 21000);
+    takt_trace_release(trace);
+}
+
+TEST(ranks_from_0_on_are_of_their_job)
+{
+    static const struct {
+        int rank, size;
+        uint32_t wanted_rank, wanted_size;
+    } cases[] = {{0, 2, 0, 2}, {1, 2, 1, 2}, {2, 2, 0, 0}, {-1, 2, 0, 0}, {0, 1, 0, 0}};
+    char text[512];
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        int size = snprintf(text, sizeof text,
+                            "{\"distributedInfo\": {\"rank\": %d, \"world_size\": %d}, "
+                            "\"traceEvents\": [%s]}",
+                            cases[i].rank, cases[i].size, SPAN("s", "5"));
+        takt_trace *trace = read_text(text, (size_t)size, 64);
+        assert_non_null(trace);
+        assert_int_equal(trace->facts.rank, cases[i].wanted_rank);
+        assert_int_equal(trace->facts.world_size, cases[i].wanted_size);
+        takt_trace_release(trace);
+    }
+}
+
 /* Takt writes whole launches of graphs as kernels, which they are not. */
 TEST(graphs_of_takts_files_are_graphs)
 {
