@@ -4,10 +4,12 @@ const assert = require('assert');
 const fs = require('fs');
 const vm = require('vm');
 
-// Runs the page's script without its begin and without a page, and returns the parts with these
-// names.
+// Runs the page's script without its begin, and returns the parts with these names. Elements that it
+// makes are empty.
 function loadParts(script, names) {
-    return vm.runInNewContext(`${fs.readFileSync(script)}\n;({${names}})`, {queueMicrotask() {}});
+    const createElement = () => ({setAttribute() {}, addEventListener() {}, append() {}});
+    return vm.runInNewContext(`${fs.readFileSync(script)}\n;({${names}})`,
+        {queueMicrotask() {}, document: {createElement}});
 }
 
 // Numbers that look random and are the same each time (a linear congruential generator).

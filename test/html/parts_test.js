@@ -13,7 +13,8 @@ const names = ['lowerBound', 'Pyramid', 'linesOf', 'parentOf', 'selfTime', 'rang
     'phaseShares', 'chooseColors', 'colorOf', 'chosenFills', 'eventColor', 'inkOn', 'valueText',
     'titleUnit', 'niceStep', 'tickStep', 'tickText', 'tickBase', 'baseText', 'visibleText',
     'columnText', 'byThread', 'neighboursOf', 'fills', 'busyColumns', 'busyShares', 'memoryCurves',
-    'curveRange', 'linksOf', 'longestGaps', 'nextHit', 'pluralText'];
+    'curveRange', 'linksOf', 'longestGaps', 'nextHit', 'pluralText', 'launchPairs', 'layOutFlame',
+    'makeNode', 'childOf', 'quantileOf', 'stepsIn', 'timelineKeys', 'compareValues'];
 const parts = loadParts(script, names);
 
 function checkPyramid() {
@@ -95,6 +96,61 @@ function checkLinks() {
         .map(({from, to}) => [from.track.id, from.event, to.track.id, to.event]);
     equal(trace.tracks.slice(0, 2).map((track) => ends(track, 0)), [[[0, 0, 2, 0]], [[1, 0, 2, 1]]]);
     equal([0, 1, 2].map((event) => ends(stream, event)), [[[0, 0, 2, 0]], [[1, 0, 2, 1]], []]);
+}
+
+// Queue time counts from the call's return, latency from its begin.
+function checkLaunchPairs() {
+    const thread = {kind: 'thread', events: {begin: [100], duration: [50], what: [0], flags: [16]}};
+    const stream = {kind: 'stream', events: {begin: [1200, 120], launch: [1, 1], track: [1, 1]}};
+    const trace = {tracks: [thread, stream], sites: [[0]], strings: ['launch']};
+    const pairs = (event) => parts.launchPairs({trace}, {track: stream, event})
+        .filter(([label]) => ['Call took', 'Queue time', 'Latency'].includes(label));
+    equal(pairs(0), [['Call took', '0.050us', '50 ns'], ['Queue time', '1.050us', '1,050 ns'],
+        ['Latency', '1.100us', '1,100 ns']]);
+    equal(pairs(1).slice(1), [['Queue time', 'none: it began during the call', '0 ns'],
+        ['Latency', '0.020us', '20 ns']]);
+}
+
+// Frames stand in order of time spent, or of first begin.
+function checkFlameOrder() {
+    const root = parts.makeNode('all');
+    root.total = 10;
+    [['first', 2], ['second', 5], ['third', 3]].forEach(([name, total]) =>
+        parts.childOf(root, name).total = total);
+    const frames = (isByTime) => parts.layOutFlame(root, isByTime, 0)
+        .map(({node, x, width}) => [node.name, x, width]);
+    equal(frames(true), [['all', 0, 1], ['second', 0, 0.5], ['third', 0.5, 0.3], ['first', 0.8, 0.2]]);
+    equal(frames(false), [['all', 0, 1], ['first', 0, 0.2], ['second', 0.2, 0.5], ['third', 0.7, 0.3]]);
+}
+
+// The 99 % of 100 values are the 99th, and the 50 % of two the first one.
+function checkQuantiles() {
+    const hundred = Array.from({length: 100}, (_, i) => i + 1);
+    equal([parts.quantileOf(hundred, 0.99), parts.quantileOf(hundred, 0.5),
+        parts.quantileOf([...hundred, 101], 0.99), parts.quantileOf([4, 7], 0.5),
+        parts.quantileOf([4], 0.99)], [99, 50, 100, 4, 4]);
+}
+
+// Whole steps are those that begin and end in the selected time, as it does, too.
+function checkWholeSteps() {
+    const trace = {steps: {count: 3, begin: [0, 10, 20], duration: [10, 10, 10]}};
+    equal([[0, 30], [0, 20], [10, 20], [1, 29], [0, 19], [25, 40]].map(([from, to]) =>
+        parts.stepsIn(trace, from, to)), [3, 2, 1, 1, 1, 0]);
+}
+
+// Keys move to earlier times by 15 % of what is shown, and to later ones.
+function checkKeys() {
+    equal(['a', 'arrowleft', 'd', 'arrowright'].map((key) => {
+        let moved = null;
+        parts.timelineKeys[key]({move: (share) => moved = share});
+        return moved;
+    }), [-0.15, -0.15, 0.15, 0.15]);
+}
+
+// What has no value is last where the greatest comes first.
+function checkValueOrder() {
+    equal([3, null, 20, '', 100].sort((a, b) => -parts.compareValues(a, b)), [100, 20, 3, null, '']);
+    equal(['b', null, 'a'].sort(parts.compareValues), [null, 'a', 'b']);
 }
 
 // A thread with spans that nest at random, in preorder.
@@ -210,6 +266,25 @@ function checkSpans() {
             equal([row.count, row.total_ns, row.self_ns], [count, total, self], row.name);
         }
         checkSearch(trace, track, sites);
+        checkPointed(track);
+    }
+}
+
+// Under the pointer is the event at its time, else the longest near it.
+function checkPointed(track) {
+    for (const line of parts.linesOf(track)) {
+        const all = Array.from(line.begin, (begin, i) => i);
+        const length = (i) => line.end[i] - line.begin[i];
+        for (let i = 0; i < 50; i++) {
+            const time = random(2000) / 2, slack = random(40) + 1;
+            const near = all.filter((i) => line.end[i] >= time - slack && line.begin[i] < time + slack);
+            const here = all.find((i) => line.begin[i] <= time && time < line.end[i]);
+            const at = line.at(time, slack);
+            if (here !== undefined || !near.length)
+                assert.strictEqual(at, here ?? -1, `at ${time}`);
+            else
+                assert.strictEqual(length(at), Math.max(...near.map(length)), `near ${time}`);
+        }
     }
 }
 
@@ -450,6 +525,12 @@ checkThreadOrder();
 checkIntervals();
 checkGaps();
 checkLinks();
+checkLaunchPairs();
+checkFlameOrder();
+checkQuantiles();
+checkWholeSteps();
+checkKeys();
+checkValueOrder();
 checkSpans();
 checkRows();
 checkTexts();

@@ -7,7 +7,8 @@ const assert = require('assert');
 const {equal, loadParts, random} = require('./parts.js');
 
 const names = ['makeNode', 'childOf', 'joinNodes', 'weigh', 'changeClass', 'growthText', 'valueText',
-    'sharedAxis', 'binShares', 'bandText', 'pairSteps', 'shortPaths'];
+    'sharedAxis', 'binShares', 'bandText', 'pairSteps', 'shortPaths',
+    'largestChanges'];
 const parts = loadParts(process.argv[2], names);
 
 // Two random trees, joined: each path has the times of both, and what is missing has none.
@@ -83,6 +84,16 @@ function checkDistributions() {
     equal(Array.from(parts.binShares([], parts.sharedAxis([[], [5]]))), Array(12).fill(0));
 }
 
+// The largest changes stand in the order of the table, and none of less than a hundredth.
+function checkLargestChanges() {
+    const row = (name, change, verdict = 'slower', kind = 'scope') =>
+        ({name, verdict, kind, self_change_ns: change});
+    const rows = [row('a', 300), row('b', 200), row('c', 4), row('d', 2.9), row('e', 900, 'noise'),
+        row('f', 900, 'slower', 'cuda'), row('g', -250, 'faster')];
+    const names = (most) => parts.largestChanges(rows, most).map(({name}) => name);
+    equal([1, 2, 3, 9].map(names), [['a'], ['a', 'g'], ['a', 'b', 'g'], ['a', 'b', 'c', 'g']]);
+}
+
 // Steps pair by number, else by place; paths are told apart by what differs.
 function checkPairs() {
     const steps = (...number) => ({count: number.length, number: Float64Array.from(number)});
@@ -97,4 +108,5 @@ function checkPairs() {
 checkJoinedTrees();
 checkChanges();
 checkDistributions();
+checkLargestChanges();
 checkPairs();

@@ -78,11 +78,12 @@ class Line {
 
     /* Returns the event at a time, else the longest within `slack` of it, else -1. */
     at(time, slack) {
+        const here = lowerBound(this.end, time);
+        for (let i = here; i < this.end.length && this.begin[i] <= time; i++)
+            if (time < this.end[i])
+                return i;
         const first = lowerBound(this.end, time - slack);
         const last = lowerBound(this.begin, time + slack, first);
-        for (let i = first; i < last && i < first + 2; i++)
-            if (this.begin[i] <= time && time < this.end[i])
-                return i;
         return first < last ? this.longest.best(first, last) : -1;
     }
 }
