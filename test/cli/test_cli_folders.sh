@@ -290,6 +290,16 @@ done
 run report --json even
 json_is 'rows["step"]["max_ns"], rows["step"]["max_in"]' "(20, 'rank 1')"
 
+# A scope's CUDA total has what the scopes inside launched: 1 us of forces and 2 us of step, twice.
+mkdir devices
+for rank in 0 1; do
+    printf '%s\n' "rank $rank 2" 'device Imaginary 9000' 'thread main' 'span -1 0 0 9000 step' \
+        'span 0 0 1000 4000 forces' 'launch 1 1500 2500 kernel k' 'launch 0 5000 7000 kernel l' |
+        trace devices/$rank.pftrace
+done
+run report --json devices
+json_is 'rows["step"]["cuda_total_ns"], rows["forces"]["cuda_total_ns"]' '(6000, 2000)'
+
 # Ranks that recorded different numbers of steps have different times.
 mkdir unequal
 printf 'rank 0 2\nthread main\nstep 0 10\nstep 10 20\nspan -1 0 0 20 step\n' | trace unequal/0.pftrace

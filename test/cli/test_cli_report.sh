@@ -147,6 +147,14 @@ if [ -w /dev/full ]; then
     status=$? err=$(cat "$scratch/err") out='' ran='report >/dev/full'
     status_is 1
     err_is "takt: standard output: No space left on device"
+    # That it was not written is worse than that the trace is incomplete.
+    "$takt" export --perfetto --plain -o "$scratch/plain" "$trace" >/dev/null # compressed, it is one packet
+    head -c $(($(stat -c %s "$scratch/plain") * 2 / 3)) "$scratch/plain" >"$scratch/cut.pftrace"
+    run report --scopes "$scratch/cut.pftrace"
+    status_is 4
+    "$takt" report --scopes "$scratch/cut.pftrace" >/dev/full 2>"$scratch/err"
+    status=$? out='' ran='report cut.pftrace >/dev/full'
+    status_is 1
 fi
 
 finish

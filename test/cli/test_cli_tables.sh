@@ -76,6 +76,16 @@ done
 [ "$(python3 -c 'import sqlite3
 print(sqlite3.connect("lossy.db").execute("SELECT calls, cpu_memory_bytes FROM report_scopes").fetchall())')" = \
     '[(1, None), (1, None), (1, None)]' ] || fail "not the columns of the view"
+# The same of activities alone: number 10 is of those for which there was no room.
+printf '%s\n' 'run lossy' 'loss 10 7' 'device Imaginary 9000' 'thread main' 'span -1 0 0 9000 step' \
+    'launch 0 1000 2000 kernel k' 'launch 0 5000 7000 kernel k' 'step 0 9000' | "$make" work.pftrace
+run export --sqlite --csv work.pftrace
+compare work.pftrace work.db work-csv
+# Lines of CSV end in CR LF, so what has either one is in quotes.
+printf '%s\n' 'thread main' $'span -1 0 0 10 a\rb' $'span -1 0 20 30 c' | "$make" lines.pftrace
+run export --csv lines.pftrace
+grep -q $',"a\rb",' lines-csv/spans.csv || fail "a CR without quotes" "$(cat lines-csv/spans.csv)"
+grep -q ',c,' lines-csv/spans.csv || fail "quotes for nothing" "$(cat lines-csv/spans.csv)"
 # Whatever overlaps, waits and fails. Left out are reports that tell launches apart which no device
 # could make, and sites that no compiler could.
 for seed in 1 2 4; do

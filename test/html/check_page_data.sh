@@ -38,6 +38,9 @@ done
 compare "$scratch/random.pftrace" "a trace with everything"
 "$build/test/html/prog_hostile" "$scratch/hostile.pftrace" || fail "prog_hostile fails"
 compare "$scratch/hostile.pftrace" "hostile names"
+printf '%s\n' 'async io' 'span -1 0 0 100 read' 'span -1 0 100 200 read' 'span -1 0 150 250 write' |
+    "$build/test/cli/prog_trace" "$scratch/async.pftrace" || fail "prog_trace fails"
+compare "$scratch/async.pftrace" "spans that adjoin"
 
 echo "profiling: {name: sim, active: 0, with_stack: true}
 output: {directory: $scratch/sim, traces: [perfetto]}" >"$scratch/sim.yaml"
