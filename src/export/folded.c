@@ -215,7 +215,7 @@ static takt_status folded_write(tkt_folded *folded, tkt_writer *writer)
  *
  * The trace's tree has a node for each call site; here, sites with the same name share a path. */
 
-/* Self times are sums modulo 2^64. One is negative if an unfinished scope has finished children. */
+/* What Takt records is never negative, but a file may have any number. */
 static uint64_t self_time(const tkt_node *node)
 {
     return (int64_t)node->stats.self_ns > 0 ? node->stats.self_ns : 0;

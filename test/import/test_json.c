@@ -296,6 +296,26 @@ TEST(graphs_of_takts_files_are_graphs)
     takt_trace_release(trace);
 }
 
+TEST(copies_have_the_direction_of_their_name)
+{
+    static const char *const names[] = {"",     "HtoD", "DtoH", "HtoA", "AtoH", "AtoA",
+                                        "AtoD", "DtoA", "DtoD", "HtoH", "PtoP"};
+    char text[512];
+    for (uint8_t kind = 0; kind <= TAKT_COPY_PTOP; kind++) {
+        int size = snprintf(text, sizeof text,
+                            "[{\"ph\": \"X\", \"cat\": \"gpu_memcpy\", \"name\": \"Memcpy %s\", "
+                            "\"pid\": 0, \"tid\": 7, \"ts\": 5, \"dur\": 1, "
+                            "\"args\": {\"device\": 0, \"stream\": 7, \"bytes\": 8}}]",
+                            names[kind]);
+        takt_trace *trace = read_text(text, (size_t)size, 64);
+        assert_non_null(trace);
+        assert_int_equal(trace->activities.count, 1);
+        const tkt_activity *copy = &trace->activities.items[0];
+        assert_int_equal(trace->shapes.items[copy->shape].copy_kind, kind);
+        takt_trace_release(trace);
+    }
+}
+
 TEST(other_json_is_refused)
 {
     static const char *const texts[] = {"{}", "{\"a\": [1, 2]}", "{\"traceEvents\"",

@@ -170,23 +170,27 @@ TEST(names_of_ten_megabytes_are_kept)
     free(long_name);
 }
 
-/* Values of arguments are escaped in pieces, which must not cut characters. */
+/* Values of arguments are escaped in pieces, which must not cut characters: here of four bytes, and
+ * each of these is once where a piece would end. */
 TEST(long_values_are_kept)
 {
-    size_t size = 30000;
-    char *value = malloc(size + 1);
-    for (size_t i = 0; i < size; i += 3)
-        memcpy(value + i, "\xe2\x82\xac", 3);
-    value[size] = '\0';
-    takt_trace *trace = make_trace();
-    uint32_t track = add_thread(trace, "", 1);
-    uint32_t span = add_span(trace, track, add_scope(trace, "a"), 0, 1);
-    uint32_t string = text(trace, value);
-    add_arg(trace, track, (tkt_arg){span, string, {.string = string}, TKT_ARG_STRING});
-    json_t *json = chrome_json(trace);
-    assert_string_equal(string_of(args_of(find_event(json, "X", "a")), value), value);
-    json_decref(json);
-    free(value);
+    enum {
+        SIZE = 30000
+    };
+    char value[SIZE + 4] = "";
+    for (size_t lead = 0; lead < 4; lead++) {
+        memset(value, 'x', lead);
+        for (size_t i = lead; i < lead + SIZE; i += 4)
+            memcpy(value + i, "\xf0\x9f\x90\x88", 4);
+        takt_trace *trace = make_trace();
+        uint32_t track = add_thread(trace, "", 1);
+        uint32_t span = add_span(trace, track, add_scope(trace, "a"), 0, 1);
+        uint32_t string = text(trace, value);
+        add_arg(trace, track, (tkt_arg){span, string, {.string = string}, TKT_ARG_STRING});
+        json_t *json = chrome_json(trace);
+        assert_string_equal(string_of(args_of(find_event(json, "X", "a")), value), value);
+        json_decref(json);
+    }
 }
 
 /* Many, so that some stand where the writer's buffer ends. */

@@ -523,6 +523,30 @@ static void fail_allocations(takt_trace *trace, uint64_t failures)
     remove_folder(folder);
 }
 
+/* What is said to be written is the same, whichever allocation failed. */
+TEST(nothing_is_left_out_for_want_of_memory)
+{
+    takt_trace *trace = make_full_trace();
+    for (size_t i = 0; takt_export_name(i); i++) {
+        memory_sink whole = {0};
+        takt_status status = TAKT_NO_MEMORY;
+        assert_int_equal(export_bytes(trace, takt_export_name(i), &whole), TAKT_OK);
+        for (uint64_t after = 0; status != TAKT_OK; after++) {
+            memory_sink file = {0};
+            tkt_alloc_fail(after, 1);
+            status = export_bytes(trace, takt_export_name(i), &file);
+            tkt_alloc_fail(UINT64_MAX, 0);
+            assert_true(status == TAKT_OK || status == TAKT_NO_MEMORY);
+            if (status == TAKT_OK && file.size != whole.size)
+                fail_msg("%s: %zu bytes of %zu", takt_export_name(i), file.size, whole.size);
+            tkt_free(file.data);
+            assert_true(after < 10000);
+        }
+        tkt_free(whole.data);
+    }
+    takt_trace_release(trace);
+}
+
 TEST(running_out_of_memory_is_told_and_leaks_nothing)
 {
     takt_trace *trace = make_full_trace();

@@ -119,17 +119,21 @@ TEST(recursion_is_a_deeper_path)
     tkt_free(folded);
 }
 
-/* The children of a scope that was open all the time were counted, it was not. */
+/* A scope was open all the time: its children were counted, it was not. Or a file says so. */
 TEST(self_time_is_never_less_than_nothing)
 {
-    takt_trace *trace = make_trace();
-    assert_int_equal(tkt_fold_init(&trace->fold), TAKT_OK);
-    uint32_t outer = tkt_fold_child(&trace->fold, 0, add_scope(trace, "outer"));
-    uint32_t inner = tkt_fold_child(&trace->fold, outer, add_scope(trace, "inner"));
-    tkt_fold_add(&trace->fold, inner, 30);
-    tkt_fold_find_self(&trace->fold);
-    trace->facts.has_spans = false;
-    check_folded(trace, "outer;inner 30\n");
+    for (int is_of_file = 0; is_of_file < 2; is_of_file++) {
+        takt_trace *trace = make_trace();
+        assert_int_equal(tkt_fold_init(&trace->fold), TAKT_OK);
+        uint32_t outer = tkt_fold_child(&trace->fold, 0, add_scope(trace, "outer"));
+        uint32_t inner = tkt_fold_child(&trace->fold, outer, add_scope(trace, "inner"));
+        tkt_fold_add(&trace->fold, inner, 30);
+        tkt_fold_find_self(&trace->fold);
+        if (is_of_file)
+            trace->fold.items[outer].stats.self_ns = (uint64_t)-30;
+        trace->facts.has_spans = false;
+        check_folded(trace, "outer;inner 30\n");
+    }
 }
 
 TEST(paths_beyond_the_limit_are_called_other)

@@ -302,6 +302,21 @@ TEST(a_file_reads_back_equal)
     }
 }
 
+/* A block with more records than a packet of the file has room for. */
+TEST(a_file_has_all_records_of_a_block)
+{
+    takt_trace *trace = make_trace();
+    make_segment(trace, "solver", BEGIN_NS, 0);
+    for (uint32_t i = 0; i < 9000; i++)
+        make_phase(trace, "step", 10 * i, 5, i);
+    finish(trace);
+    takt_trace *back = write_and_read(trace);
+    same_trace(trace, back);
+    SAME(back->phase_records.items[8999].start_cycles, 89990);
+    takt_trace_release(trace);
+    takt_trace_release(back);
+}
+
 /* ---- Which kernel ---------------------------------------------------------------------------- */
 
 static uint32_t make_kernel(takt_trace *trace, const char *label)
