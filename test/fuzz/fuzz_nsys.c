@@ -43,7 +43,8 @@ static const struct table {
     {"TARGET_INFO_SESSION_START_TIME", "utcEpochNs"},
     {"ThreadNames", "nameId,priority,globalTid"},
     {"TARGET_INFO_GPU", "id,cuDevice,name,computeMajor,computeMinor,smCount,totalMemory,"
-                        "threadsPerWarp,maxBlocksPerSm,maxWarpsPerSm,maxRegistersPerSm"},
+                        "threadsPerWarp,maxBlocksPerSm,maxWarpsPerSm,maxRegistersPerSm,"
+                        "maxShmemPerSm,maxThreadsPerBlock"},
     {"NVTX_EVENTS", "start,end,eventType,globalTid,text,textId,domainId,category"},
     {"CUPTI_ACTIVITY_KIND_RUNTIME", "start,end,globalTid,correlationId,nameId,returnValue"},
     {"CUPTI_ACTIVITY_KIND_KERNEL",
