@@ -76,20 +76,16 @@ takt_device_view takt_device_timers_view(takt_device_timers *timers)
     return view;
 }
 
-/* True for calls that launch kernels, by CUDA's names and for marks: see tkt_cuda_call. */
-static bool launches_kernels(const char *call)
+/* True for calls that launch one kernel, by CUDA's names and for marks: see tkt_cuda_call. */
+static bool launches_kernel(const char *call)
 {
-    static const char *const others[] = {"Graph", "HostFunc", "Mem"};
-    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
-        if (strstr(call, others[i]))
-            return false;
-    return strstr(call, "Launch") || strstr(call, "LAUNCH");
+    return !strstr(call, "Graph") && (strstr(call, "Launch") || strstr(call, "LAUNCH"));
 }
 
 void tkt_timers_launched(const char *call, uint32_t correlation)
 {
     uint32_t number = waiting_view;
-    if (number == 0 || !launches_kernels(call))
+    if (number == 0 || !launches_kernel(call))
         return;
     waiting_view = 0;
     uint64_t expected = (uint64_t)number << 32;

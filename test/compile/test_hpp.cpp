@@ -1,4 +1,8 @@
 /* What the objects of takt/takt.hpp do, beyond that they compile. */
+// Events of the tests' own: without CUDA there are none.
+#define takt_event_create     test_event_create
+#define takt_event_destroy    test_event_destroy
+#define takt_event_elapsed_ms test_event_elapsed_ms
 #include <takt/takt.hpp>
 
 #include <memory>
@@ -13,6 +17,23 @@ extern "C" {
 #include <cmocka.h>
 }
 #undef stop // a macro of cmocka 2
+
+static char events[2];
+static size_t event_count;
+
+takt_status takt_event_create(takt_event_kind, takt_event **out)
+{
+    *out = reinterpret_cast<takt_event *>(&events[event_count++]);
+    return TAKT_OK;
+}
+
+void takt_event_destroy(takt_event *) {}
+
+takt_status takt_event_elapsed_ms(takt_event *begin, takt_event *end, double *ms)
+{
+    *ms = static_cast<double>(reinterpret_cast<char *>(end) - reinterpret_cast<char *>(begin));
+    return TAKT_OK;
+}
 
 namespace
 {
@@ -233,6 +254,13 @@ void a_configuration_tells_what_is_wrong(void **)
     assert_true(std::string(config.error().message).find("wait") != std::string::npos);
 }
 
+void an_event_is_so_long_after_another(void **)
+{
+    takt::Event begin, end;
+    assert_true(end.elapsed_ms_since(begin) == 1.0);
+    assert_true(begin.elapsed_ms_since(end) == -1.0);
+}
+
 enum Material {
     STEEL = 7
 };
@@ -349,6 +377,7 @@ int main()
         cmocka_unit_test(traces_are_kept_by_their_copies),
         cmocka_unit_test(timed_counts_only_what_follows_the_warmup),
         cmocka_unit_test(a_configuration_tells_what_is_wrong),
+        cmocka_unit_test(an_event_is_so_long_after_another),
         cmocka_unit_test(arguments_are_recorded_as_what_they_are),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -40,7 +40,7 @@ for flavour in 12 13 multi; do
     run $flavour "" on_and_off
     run $flavour "" wishes
     run $flavour "" device_memory
-    run $flavour "" capture
+    run $flavour "devices=2" capture
     # AddressSanitizer's own allocator may be locked in the child.
     [[ ${SAN-} = *address* ]] || run $flavour "" forked
     run $flavour "" at_exit

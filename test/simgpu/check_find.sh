@@ -118,5 +118,9 @@ fi
 takes "13 that an old driver refuses" path/lib64/libcupti.so.13 "$old;fault=cuptiSubscribe_v2=15" \
     TAKT_CUPTI_LIBRARY=@/path/lib64/libcupti.so.13
 says 'problem CUPTI 13.0 \(130001\) is newer than the driver, .* up to 12.4 \(15\): update the driver'
+takes "13.0 that the driver of 13.0 refuses" path/lib64/libcupti.so.13 \
+    "TAKT_SIM=driver.version=13000;fault=cuptiSubscribe_v2=15" \
+    TAKT_CUPTI_LIBRARY=@/path/lib64/libcupti.so.13
+says 'problem CUPTI cannot be used \(15\): '
 
 finish "libcupti is found wherever it lies, the one that goes with the driver"

@@ -387,8 +387,13 @@ static void capture(void)
 {
     CUstream stream;
     CUgraph graph;
+    CUcontext other;
     begin_cuda();
+    CUDA(cuDevicePrimaryCtxRetain(&other, 1));
     CUDA(cuStreamCreate(&stream, 0));
+    CUDA(cuStreamBeginCapture_v2(stream, 1)); /* nobody tells of it; the other device has none */
+    CHECK(tkt_cuda_synchronize() == TAKT_BAD_STATE);
+    CUDA(cuStreamEndCapture(stream, &graph));
     want(true, false);
     CHECK(tkt_cuda_synchronize() == TAKT_OK);
     CUDA(cuStreamBeginCapture_v2(stream, 1));

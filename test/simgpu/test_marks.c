@@ -601,6 +601,29 @@ static void *mark_on_one_stream(void *argument)
     return NULL;
 }
 
+static void *launch_alpha(void *unused)
+{
+    use_device(0);
+    launch(&alpha);
+    return unused;
+}
+
+/* It is not part of what this thread launches in its mark, though it takes its time. */
+TEST_WITH(another_threads_mark_is_not_an_inner_one, begin_test, end_test)
+{
+    pthread_t thread;
+    takt_profiler *profiler = start((takt_profiler_options){.background = TAKT_OFF});
+    takt_stream_mark mark = takt_stream_open(&beta, TAKT_TIMING_KERNEL, streams[0][0]);
+    launch_plain("beta", 0, streams[0][0]);
+    assert_int_equal(pthread_create(&thread, NULL, launch_alpha, NULL), 0);
+    pthread_join(thread, NULL);
+    takt_stream_close(&mark);
+    stop(profiler);
+    assert_int_equal(trace_count, 1);
+    assert_trace(traces[0], has_cupti ? "kernel alpha 1 1000; kernel beta 1 20000"
+                                      : "kernel alpha 1 1000; kernel beta 1 21000");
+}
+
 static void mark_on_threads(void)
 {
     pthread_t threads[THREADS];

@@ -3,6 +3,7 @@
 #include "simgpu/driver.h"
 #include "simgpu/profiled.h"
 
+#include "cuda/collector.h"
 #include "trace/model.h"
 
 #include "support/test.h"
@@ -108,6 +109,26 @@ TEST(a_graph_with_bodies_comes_after_plain_ones)
     check(cuGraphExecDestroy(plain));
     check(cuGraphExecDestroy(with_bodies));
     check(cuStreamDestroy_v2(stream));
+}
+
+/* More than are asked: then one of the others may be at work. */
+TEST(of_too_many_streams_none_is_taken_for_done)
+{
+    enum {
+        MOST = 256
+    };
+    const tkt_driver *driver = tkt_driver_get();
+    CUstream many[MOST + 1];
+    tkt_graph_streams_forget();
+    for (int i = 0; i <= MOST; i++) {
+        check(cuStreamCreate(&many[i], 1));
+        tkt_graph_stream_used(context, many[i], false);
+        assert_int_equal(tkt_graph_streams_are_done(driver), i < MOST);
+    }
+    tkt_graph_streams_forget();
+    assert_true(tkt_graph_streams_are_done(driver));
+    for (int i = 0; i <= MOST; i++)
+        check(cuStreamDestroy_v2(many[i]));
 }
 
 /* The records of one launch lie in several buffers, of which the first come back earlier. */

@@ -135,13 +135,16 @@ TEST(newer_options_are_taken_while_the_unknown_part_is_zero)
 TEST(unknown_wishes_are_refused_and_leave_the_output_alone)
 {
     new_options from;
-    for (int which = 0; which < 2; which++) {
+    unsigned char *last = (unsigned char *)&from + sizeof from - 1;
+    for (int which = 0; which < 3; which++) {
         memset(&from, 0, sizeof from);
         from.known = (options){sizeof from, 1, 2, 3.5};
-        if (which)
+        if (which == 0)
+            from.fifth = 1;
+        else if (which == 1)
             from.fourth = 1L << 40;
         else
-            from.fifth = 1;
+            *last = 1;
         options into = {9, 9, 9, 9};
         assert_int_equal(tkt_options_import(&into, sizeof into, &from), TAKT_BAD_ARGUMENT);
         assert_int_equal(into.struct_size, 9);

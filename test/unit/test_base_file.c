@@ -432,6 +432,21 @@ TEST_WITH(a_file_that_is_no_longer_there_is_not_taken_for_another, enter_folder,
     assert_content("a.txt", "somebody else's");
 }
 
+TEST_WITH(a_byte_of_a_file_is_replaced_where_it_is, enter_folder, leave_folder)
+{
+    tkt_file file;
+    assert_int_equal(tkt_file_claim(&file, "a.txt", 1, NULL), TAKT_OK);
+    assert_int_equal(put(&file, "new"), TAKT_OK);
+    tkt_file_patch(&file, 1, 'o');
+    tkt_file_patch(&file, 3, '!'); /* there is none to replace */
+    assert_content("a.txt", "now");
+    assert_int_equal(rename("a.txt", "moved.txt"), 0);
+    write_plain("a.txt", "somebody else's");
+    tkt_file_patch(&file, 0, 'S');
+    assert_content("a.txt", "somebody else's");
+    tkt_file_discard(&file);
+}
+
 TEST_WITH(claiming_without_memory_leaves_no_file, enter_folder, leave_folder)
 {
     tkt_file file;

@@ -2,6 +2,7 @@
 #include "base/writer.h"
 
 #include "base/alloc.h"
+#include "base/file.h"
 #include "support/test.h"
 #include "support/memory_sink.h"
 
@@ -106,6 +107,31 @@ TEST(packing_without_memory_says_so)
         assert_true(after < 50);
     }
     tkt_free(memory.data);
+    free(plain.data);
+}
+
+/* 33 MiB, more than any file may unpack to by itself, of which 200 kB do not shrink: a hundredfold.
+ * After them a few bytes are not too many. */
+TEST(all_blocks_together_are_held_against_what_they_unpack_to)
+{
+    bytes plain = {calloc(1, 33 << 20), 33 << 20};
+    bytes noise = sample(300000);
+    tkt_packer *packer;
+    tkt_unpacker *unpacker;
+    memcpy(plain.data, noise.data, noise.size);
+    assert_int_equal(tkt_packer_create(&packer), TAKT_OK);
+    assert_int_equal(tkt_unpacker_create(&unpacker), TAKT_OK);
+    for (; plain.size > 1; plain.size = plain.size > 100 ? 100 : 1) {
+        const uint8_t *back;
+        size_t packed_size, size;
+        const void *packed = tkt_packer_run(packer, plain.data, plain.size, &packed_size);
+        assert_int_equal(tkt_unpacker_run(unpacker, packed, packed_size, &back, &size), TAKT_OK);
+        assert_int_equal(size, plain.size);
+        assert_memory_equal(back, plain.data, size);
+    }
+    tkt_packer_destroy(packer);
+    tkt_unpacker_destroy(unpacker);
+    free(noise.data);
     free(plain.data);
 }
 

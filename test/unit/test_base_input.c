@@ -218,6 +218,28 @@ TEST(damage_keeps_what_came_before_it_and_is_flagged)
     free(plain.data);
 }
 
+static void keep_line(takt_log_level level, const char *line, void *user)
+{
+    assert_int_equal(level, TAKT_LOG_WARNING);
+    snprintf(user, 100, "%s", line);
+}
+
+/* A header of ten bytes, then a block of the kind that there is not, and more. */
+TEST(a_warning_tells_where_damage_begins)
+{
+    static const uint8_t packed[40] = {0x1F, 0x8B, 8, [9] = 3, [10] = 7};
+    tkt_input input;
+    bool is_zero;
+    char line[100] = "";
+    takt_set_log(keep_line, line);
+    assert_int_equal(tkt_input_borrow(&input, packed, sizeof packed, "bytes", NULL), TAKT_OK);
+    assert_int_equal(tkt_input_drain(&input, &is_zero), 0);
+    assert_true(input.is_cut);
+    tkt_input_close(&input);
+    takt_set_log(NULL, NULL);
+    assert_string_equal(line, "bytes: damaged at byte 11; the rest is not read");
+}
+
 TEST(a_wrong_checksum_is_flagged)
 {
     bytes plain = sample(1000);

@@ -94,6 +94,7 @@ TEST(numbers_are_exact_where_times_are)
                  "[9007199254740991 1.2345678901234568e+29 ]");
     assert_reads("[1e999, -1e999, 1e-999]", "[inf -inf 0 ]");
     assert_reads("[25e-3]", "[0.025000000000000001 ]");
+    assert_reads("[2.5000000000000000000000]", "[2.5 ]"); /* more decimals than a mantissa has */
 }
 
 TEST(escapes_become_utf_8)

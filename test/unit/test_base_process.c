@@ -111,6 +111,30 @@ TEST(the_process_id_is_that_of_the_kernel)
     assert_int_equal(tkt_process_id(), getpid());
 }
 
+/* Read once, so each in a child. */
+static int rank_of_8(const char *rank)
+{
+    uint32_t number, size;
+    int status = -1;
+    pid_t child = fork();
+    if (child == 0) {
+        clearenv();
+        setenv("RANK", rank, 1);
+        setenv("WORLD_SIZE", "8", 1);
+        tkt_rank(&number, &size);
+        _exit((int)(number * 10 + size));
+    }
+    waitpid(child, &status, 0);
+    return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+TEST(ranks_count_from_0_in_a_job_of_their_size)
+{
+    assert_int_equal(rank_of_8("0"), 8);
+    assert_int_equal(rank_of_8("7"), 78);
+    assert_int_equal(rank_of_8("8"), 80); /* a job of 8 has none, so the size is unknown */
+}
+
 TEST(only_terminals_have_a_width)
 {
     int null = open("/dev/null", O_RDONLY);

@@ -3,6 +3,7 @@
  * buffer is to be. */
 #include "cuda/collector.h"
 
+#include "base/alloc.h"
 #include "base/clock.h"
 #include "base/thread.h"
 
@@ -221,6 +222,11 @@ TEST(requests_are_refused_only_when_the_limit_is_used_up)
     tkt_buffers_drain(ignore);
     tkt_buffers_trim(0);
     assert_int_equal(tkt_buffers_bytes(), 0);
+    tkt_alloc_fail(0, UINT64_MAX);
+    assert_null(take().bytes);
+    tkt_alloc_fail(0, 0);
+    assert_int_equal(tkt_buffers_bytes(), 0); /* without memory the limit is not used up */
+    assert_int_equal(tkt_buffers_take_losses().refused, 1);
 }
 
 static _Atomic(uint64_t) threads_done, taken, given_bytes;

@@ -614,9 +614,13 @@ static void a_device_is_filled_where_it_is_not_known(void **state)
     (void)state;
     tkt_store_device(&store, 0)->multiprocessors = 7; /* the driver said so */
     add_device(0);
+    put32(add_device(1), 104, 8);
+    put32(add_device(2), 104, 7);
     add_device(3)[144] = 0; /* not the program's */
     decode();
-    assert_int_equal(store.devices.count, 1);
+    assert_int_equal(store.devices.count, 3);
+    assert_int_equal(store.devices.items[1].reserved_shared_per_block, 1024); /* 8.1 */
+    assert_int_equal(store.devices.items[2].reserved_shared_per_block, 0);    /* 7.1 */
     const tkt_device *device = &store.devices.items[0];
     const tkt_device expected = {.label = device->label,
                                  .name = device->name,

@@ -60,6 +60,7 @@ TEST(shortens_what_looks_like_brackets)
     assert_short("std::enable_if<((4)>(2)), void>::type foo<4>(int)", "foo<...>");
     assert_short("void k<&(x::operator>)>(int)", "k<...>");
     assert_short("void k<(a->b)>(int)", "k<...>");
+    assert_short("void k<a->b>(int)", "k<...>");
     assert_short("operators<int>(int)", "operators<...>");
     assert_short("my_operator(int)", "my_operator");
     assert_short("a::operator void (*)(int)()", "a::operator void (*)(int)");

@@ -1,4 +1,5 @@
 /* The store of decoded activities: bounds, chunks that come and go, and what is forgotten when. */
+#include "cuda/collector.h"
 #include "cuda/store.h"
 
 #include "support/test.h"
@@ -102,6 +103,25 @@ TEST(refuses_and_counts_when_full)
     assert_true(store->used_bytes <= store->max_bytes);
     assert_true(store->losses.store_full + store->losses.others_full >= 3);
     assert_int_equal(check(store), TKT_STORE_CHUNK);
+}
+
+/* All of it belongs to the call that the program made. */
+TEST(an_inner_calls_work_is_that_of_the_call_around_it)
+{
+    enum {
+        OUTER = 80000,
+        INNER = 80001
+    };
+    tkt_store *store = *state;
+    tkt_alias_add(INNER, OUTER);
+    assert_true(tkt_store_add(store, &(tkt_stored_activity){.correlation = INNER}));
+    assert_true(tkt_store_add_memory(store, &(tkt_stored_memory){.correlation = INNER}));
+    assert_true(tkt_store_add_wait(store, &(tkt_stored_wait){.correlation = INNER}));
+    assert_true(tkt_store_add_record(store, &(tkt_stored_record){.correlation = INNER}));
+    assert_int_equal(store->first->items[0].correlation, OUTER);
+    assert_int_equal(store->memory.items[0].correlation, OUTER);
+    assert_int_equal(store->waits.items[0].correlation, OUTER);
+    assert_int_equal(store->records.items[0].correlation, OUTER);
 }
 
 TEST(a_ring_lets_the_oldest_go)
