@@ -621,4 +621,24 @@ TEST(a_snapshot_counts_what_is_open_as_ended)
     takt_trace_release(end_and_seal(other));
 }
 
+/* The second thread has the log of the first. A round of work is four scopes. */
+TEST(a_snapshot_has_each_thread_of_a_log)
+{
+    const tkt_wish wish = {.modes = TKT_FOLD, .mask = TAKT_NORMAL_BIT};
+    tkt_window *window = window_with(&wish);
+    for (uintptr_t i = 1; i <= 2; i++) {
+        pthread_t thread;
+        assert_int_equal(pthread_create(&thread, NULL, run_short_thread, (void *)i), 0);
+        pthread_join(thread, NULL);
+    }
+    takt_trace *trace = snapshot(window);
+    tkt_threads threads = {0};
+    assert_int_equal(tkt_threads_of(trace, &threads), TAKT_OK);
+    assert_int_equal(thread_of(trace, &threads, "short 1")->spans, 4 * (1 + 1));
+    assert_int_equal(thread_of(trace, &threads, "short 2")->spans, 4 * (2 + 1));
+    tkt_threads_fini(&threads);
+    takt_trace_release(trace);
+    takt_trace_release(end_and_seal(window));
+}
+
 TEST_MAIN_EACH(begin_test, tear_down)

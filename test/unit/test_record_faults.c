@@ -247,6 +247,7 @@ TEST(spans_of_a_track_end_on_any_thread)
     pthread_join(thread, NULL);
     uint64_t now = takt_now_ns();
     takt_span_at(track, "given", now + 500, now + 1500);
+    takt_span_at(track, "without time", now + 600, now + 600);
     takt_span_at(track, "reversed", now + 1500, now + 500);
     while (takt_now_ns() < now + 3000)
         ;
@@ -258,12 +259,14 @@ TEST(spans_of_a_track_end_on_any_thread)
             found = &trace->tracks.items[i];
     assert_non_null(found);
     assert_string_equal(tkt_trace_text(trace, found->name), "requests");
-    assert_int_equal(found->spans.count, 3);
+    assert_int_equal(found->spans.count, 4);
     assert_string_equal(name_of(trace, &found->spans.items[0]), "a");
     assert_int_equal(tkt_span_flags(&found->spans.items[0]), 0);
     assert_int_equal(tkt_span_flags(&found->spans.items[1]), TAKT_SPAN_UNFINISHED);
     assert_int_equal(found->spans.items[2].begin_ns, now + 500);
     assert_int_equal(found->spans.items[2].end_ns, now + 1500);
+    assert_string_equal(name_of(trace, &found->spans.items[3]), "without time");
+    assert_int_equal(found->spans.items[3].end_ns, now + 600);
     assert_int_equal(trace->losses[TAKT_LOSS_CLOCK], 1);
     takt_trace_release(trace);
 }

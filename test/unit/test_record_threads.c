@@ -1,5 +1,6 @@
 /* Recording on many threads at once, with the real clock and the fast paths: nothing is lost that
  * is not counted, sealing disturbs nobody, and threads that come and go need no memory. */
+#include "base/alloc.h"
 #include "profiler/session.h"
 #include "record/log.h"
 
@@ -79,6 +80,33 @@ static void join_threads(pthread_t *threads, size_t count)
 {
     for (size_t i = 0; i < count; i++)
         pthread_join(threads[i], NULL);
+}
+
+static void *record_without_memory_at_first(void *unused)
+{
+    tkt_alloc_fail(0, UINT64_MAX);
+    for (int i = 0; i < 8; i++) {
+        TAKT_SCOPE("lost");
+    }
+    tkt_alloc_fail(0, 0);
+    for (int i = 0; i < 100; i++) {
+        TAKT_SCOPE("late");
+    }
+    return unused;
+}
+
+/* The first test, since later no thread needs memory for a log. Trying costs, so after 1, 2, 3, 4
+ * and 5 failures it leaves out 0, 1, 3, 7 and 15 events. */
+TEST(a_thread_without_memory_tries_again)
+{
+    pthread_t thread;
+    tkt_window *window = open_window(TKT_KEEP, 0);
+    assert_int_equal(pthread_create(&thread, NULL, record_without_memory_at_first, NULL), 0);
+    pthread_join(thread, NULL);
+    takt_trace *trace = end_and_seal(window);
+    assert_in_range(count_spans(trace), 100 - 15, 99);
+    assert_int_equal(count_spans(trace) + trace->losses[TAKT_LOSS_NO_MEMORY], 8 + 100);
+    takt_trace_release(trace);
 }
 
 static void solve(tkt_window **begun_inside)
@@ -335,6 +363,59 @@ TEST(chunks_go_back_when_the_last_window_is_closed)
     assert_true(tkt_pool_used_bytes() > before + rounds * 3 * sizeof(takt_record) * 9 / 10);
     takt_trace_release(end_and_seal(window));
     assert_true(tkt_pool_used_bytes() <= before + TKT_CHUNK_BYTES);
+}
+
+TEST(as_many_chunks_are_used_as_the_limit_allows)
+{
+    tkt_chunk *chunks[2];
+    uint64_t limit = tkt_pool_limit_bytes();
+    tkt_pool_limit(tkt_pool_used_bytes() + 2 * TKT_CHUNK_BYTES);
+    for (int i = 0; i < 2; i++)
+        assert_non_null(chunks[i] = tkt_pool_take(0));
+    assert_null(tkt_pool_take(0));
+    for (int i = 0; i < 2; i++)
+        tkt_pool_give(chunks[i]);
+    tkt_pool_limit(limit);
+}
+
+static void *record_after_the_limit(void *barrier)
+{
+    size_t rounds = 1000; /* several chunks */
+    one_round();
+    pthread_barrier_wait(barrier);
+    pthread_barrier_wait(barrier);
+    record_rounds(&rounds);
+    TAKT_MARK("last");
+    return NULL;
+}
+
+/* No memory is left. What the threads have belongs to a window that waits to be sealed, too, so it
+ * must stay: each gets another chunk, of which it keeps the newest events. */
+TEST(each_thread_goes_on_beside_what_waits_to_be_sealed)
+{
+    enum {
+        THREADS = 4
+    };
+    pthread_t threads[THREADS];
+    pthread_barrier_t barrier;
+    uint64_t limit = tkt_pool_limit_bytes();
+    tkt_window *first = open_window(TKT_KEEP, 0), *second = open_window(TKT_KEEP, 0);
+    pthread_barrier_init(&barrier, NULL, THREADS + 1);
+    for (int i = 0; i < THREADS; i++)
+        assert_int_equal(pthread_create(&threads[i], NULL, record_after_the_limit, &barrier), 0);
+    pthread_barrier_wait(&barrier);
+    tkt_window_end(first, tkt_ticks());
+    tkt_pool_limit(tkt_pool_used_bytes());
+    pthread_barrier_wait(&barrier);
+    join_threads(threads, THREADS);
+    takt_trace *trace = end_and_seal(second);
+    assert_int_equal(trace->marks.count, THREADS);
+    takt_trace_release(trace);
+    trace = seal_window(first);
+    assert_int_equal(count_spans(trace), 3 * THREADS);
+    takt_trace_release(trace);
+    tkt_pool_limit(limit);
+    pthread_barrier_destroy(&barrier);
 }
 
 static void *record_three(void *argument)
