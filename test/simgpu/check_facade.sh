@@ -41,6 +41,7 @@ for flavour in 12 13 multi; do
     run $flavour "" wishes
     run $flavour "" device_memory
     run $flavour "devices=2" capture
+    run $flavour "kernel=3600s" bodies
     # AddressSanitizer's own allocator may be locked in the child.
     [[ ${SAN-} = *address* ]] || run $flavour "" forked
     run $flavour "" at_exit

@@ -410,6 +410,35 @@ static void capture(void)
     CHECK(stored() == 1);
 }
 
+/* Brings a body at each of the first five looks. */
+static tkt_completeness bring_body(void *looks)
+{
+    tkt_store *store = tkt_store_get();
+    if (++*(int *)looks > 5)
+        return TKT_COMPLETE;
+    tkt_mutex_lock(&store->lock);
+    CHECK(tkt_store_add(store, &(tkt_stored_activity){.graph = 1}));
+    tkt_mutex_unlock(&store->lock);
+    return TKT_COMPLETE;
+}
+
+/* While a kernel of hours runs. The sixth look finds the fifth body, the seventh no other, and some
+ * time later the eighth still none. */
+static void bodies(void)
+{
+    int looks = 0;
+    begin_cuda();
+    want(true, false);
+    launch(1);
+    CHECK(tkt_cuda_settle(&(tkt_settling){.synchronize = true,
+                                          .wants_rest = true,
+                                          .timeout_ms = 600000,
+                                          .is_complete = bring_body,
+                                          .user = &looks}));
+    CHECK(looks >= 8);
+    _exit(0);
+}
+
 static void device_memory(void)
 {
     uint64_t free_bytes = 0, total_bytes = 0;
@@ -459,7 +488,7 @@ static const struct {
     {"refused", refused}, {"no_gpu", no_gpu},   {"in_part", in_part},
     {"hang", hang},       {"forked", forked},   {"exhausted", exhausted},
     {"at_exit", at_exit}, {"capture", capture}, {"device_memory", device_memory},
-    {"clocks", clocks},
+    {"clocks", clocks},   {"bodies", bodies},
 };
 
 int main(int count, char **arguments)

@@ -266,6 +266,29 @@ TEST(what_has_no_room_is_counted)
     takt_device_timers_destroy(timers);
 }
 
+/* What one read brings takes more memory than all of them may, 64 MiB: with what found no room on
+ * the device, all lanes are lost. */
+TEST(lanes_that_windows_have_no_room_for_are_counted)
+{
+    takt_device_timers_options options = small();
+    options.blocks = 4;
+    options.records = (64 << 20) / 4 / sizeof(takt_device_record);
+    make_timers(options);
+    takt_profiler *profiler = start();
+    takt_device_view view = takt_device_timers_view(timers);
+    launch("solve");
+    for (uint32_t i = 0; i < 4 + 3; i++) {
+        takt_device_segment *segment = attach(view, i, unix_ns());
+        if (segment)
+            segment->count = options.records + 1; /* it has written all, and one more */
+    }
+    takt_device_timers_read(timers, stream);
+    stop_profiler(profiler);
+    assert_int_equal(loss(TAKT_LOSS_PHASE_BLOCKS), 3 + 4);
+    assert_int_equal(last_trace->phase_segments.count, 0);
+    takt_device_timers_destroy(timers);
+}
+
 /* ---- One view, several launches -------------------------------------------------------------- */
 
 #define LASTING 40000000u /* cycles, about 20 ms; the kernel "slow" takes 100 ms */

@@ -35,7 +35,7 @@ static const char *const driver_names[] = {
     [DRIVER_BEGIN] = "cuStreamBeginCapture_v2",
 };
 
-static bool is_enabled[4][16];
+static bool is_enabled[4][32];
 
 static int name_of(int domain, uint32_t id, const char **name)
 {
@@ -153,6 +153,24 @@ TEST(only_what_matters_is_called_back_for)
     tkt_callback_switch_calls(&cupti, false, &is_any);
     assert_false(is_enabled[TKT_DOMAIN_RUNTIME][LAUNCH]);
     assert_true(is_enabled[TKT_DOMAIN_RUNTIME][END]);
+}
+
+static int switch_kind(int kind)
+{
+    assert_int_equal(kind, TKT_KIND_GRAPH_TRACE);
+    return TKT_CUPTI_SUCCESS;
+}
+
+/* Without the first no graph may be launched whole; without the last, a new one may have the handle
+ * of one that has gone. */
+TEST(graphs_are_told_of_from_their_making_to_their_end)
+{
+    tkt_cupti with_kinds = cupti;
+    with_kinds.enable = with_kinds.disable = switch_kind;
+    assert_int_equal(tkt_whole_enable(&with_kinds), TKT_CUPTI_SUCCESS);
+    assert_true(is_enabled[TKT_DOMAIN_RESOURCE][TKT_GRAPH_EXEC_CREATED]);
+    assert_true(is_enabled[TKT_DOMAIN_RESOURCE][TKT_GRAPH_EXEC_DESTROY_STARTING]);
+    tkt_whole_disable(&with_kinds);
 }
 
 TEST(a_runtime_call_is_told_once_with_the_driver_call_in_it)

@@ -95,6 +95,19 @@ TEST(events_count_in_the_order_of_their_times)
     assert_int_equal(totals_now(0)->unmatched_frees, 0);
 }
 
+/* Of one moment, in either order. */
+TEST(what_is_freed_at_once_was_allocated_first)
+{
+    move(10, 0x100, -100, 0);
+    move(10, 0x100, 100, 0);
+    assert_int_equal(totals_now(0)->current_bytes, 0);
+    move(20, 0x200, 50, 0);
+    move(20, 0x200, -50, 0);
+    assert_int_equal(totals_now(0)->current_bytes, 0);
+    assert_int_equal(totals_now(0)->peak_bytes, 100);
+    assert_int_equal(totals_now(0)->unmatched_frees, 0);
+}
+
 TEST(the_older_half_counts_when_there_are_too_many)
 {
     const tkt_stored_memory late = {

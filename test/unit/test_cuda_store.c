@@ -182,6 +182,23 @@ TEST(for_summaries_little_is_kept_beside_activities)
     assert_int_equal(store->waits.count, 1);
 }
 
+/* A window with spans has had all; the summary keeps what it would have taken. */
+TEST(a_summary_lets_go_of_what_only_a_window_wanted)
+{
+    tkt_store *store = *state;
+    const tkt_stored_overhead flushing = {.begin = 1, .end = 2, .kind = 2u << 16},
+                              loading = {.begin = 3, .end = 4, .kind = 5u << 16};
+    assert_true(tkt_store_add_overhead(store, &flushing));
+    assert_true(tkt_store_add_overhead(store, &loading));
+    assert_true(tkt_store_add_wait(store, &(tkt_stored_wait){.begin = 1, .end = 2}));
+    tkt_store_sum(true);
+    tkt_store_release(0, 0);
+    assert_int_equal(store->waits.count, 0);
+    assert_int_equal(store->overheads.count, 1);
+    assert_int_equal(store->overheads.items[0].kind, loading.kind);
+    assert_int_equal(store->used_bytes, sizeof loading);
+}
+
 /* The kernels that a program launches late are in its flight recorder, too: names and shapes get
  * their room from the oldest records, whatever these are. */
 TEST(a_full_ring_has_room_for_new_shapes_and_texts)

@@ -82,6 +82,7 @@ TEST(two_durations_need_no_histogram)
     tkt_stats_add(&stats, 500);
     assert_int_equal(tkt_stats_quantile(&stats, NULL, 0.5), 500);
     assert_int_equal(tkt_stats_quantile(&stats, NULL, 0.99), 900);
+    assert_int_equal(tkt_stats_median(&stats, NULL), 700);
     tkt_histogram_add_stats(&all, 0, &stats, NULL);
     tkt_histogram_add(&expected, 1, 500);
     tkt_histogram_add(&expected, 1, 900);
@@ -89,6 +90,15 @@ TEST(two_durations_need_no_histogram)
     tkt_stats_add(&stats, 700);
     assert_int_equal(tkt_stats_quantile(&stats, NULL, 0.5), TKT_NO_QUANTILE);
     assert_int_equal(tkt_stats_quantile(&stats, NULL, 0), 500);
+}
+
+TEST(a_median_between_two_is_rounded_to_nearest)
+{
+    tkt_stats stats;
+    tkt_stats_init(&stats);
+    tkt_stats_add(&stats, 13);
+    tkt_stats_add(&stats, 10);
+    assert_int_equal(tkt_stats_median(&stats, NULL), 12); /* of 11.5 */
 }
 
 TEST(merged_stats_are_those_of_all)

@@ -183,8 +183,28 @@ TEST(a_pair_that_was_not_recorded_ends_no_scope_of_an_earlier_recording)
     takt_profiler_destroy(profiler);
 }
 
-/* Its begin is moved back by 2^33 ticks, some seconds, which is before the recording began. Taken
- * modulo 2^32 it would have ended there, too, and be missing. */
+/* The same without a block between them. */
+TEST(a_pair_that_was_not_recorded_leaves_the_pair_around_it_open)
+{
+    takt_profiler *profiler = start();
+    takt_begin("outer");
+    takt_profiler_stop(profiler);
+    takt_begin("skipped");
+    takt_end();
+    takt_profiler_start(profiler);
+    takt_begin("inner");
+    takt_end();
+    takt_end();
+    takt_profiler_stop(profiler);
+    const takt_trace *trace = takt_profiler_trace(profiler);
+    assert_int_equal(takt_trace_facts(trace)->span_count, 2);
+    assert_string_equal(span_at(trace, 0).name, "outer");
+    assert_string_equal(span_at(trace, 1).name, "inner");
+    assert_int_equal(span_at(trace, 1).parent, 0);
+    assert_int_equal(takt_trace_loss(trace, TAKT_LOSS_MISMATCH), 0);
+    takt_profiler_destroy(profiler);
+}
+
 /* Scopes of one name, each in the one before. */
 static void dive(unsigned depth)
 {
@@ -250,6 +270,8 @@ TEST(begins_that_found_a_full_stack_do_not_matter_to_the_next_thread)
     takt_profiler_destroy(profiler);
 }
 
+/* Its begin is moved back by 2^33 ticks, some seconds, which is before the recording began. Taken
+ * modulo 2^32 it would have ended there, too, and be missing. */
 TEST(a_block_of_over_32_bits_of_ticks_is_recorded)
 {
     static takt_site site =

@@ -65,6 +65,16 @@ TEST(a_text_that_was_forgotten_is_not_remembered)
     }
 }
 
+/* A thread asks for a name again once it has forgotten it: however often, that takes no room. */
+TEST(a_known_name_leaves_the_room_to_others)
+{
+    tkt_site_limit(16 << 20); /* four mebibytes of names */
+    for (int i = 0; i < 100000; i++)
+        tkt_site_named("known", TAKT_SITE_SCOPE);
+    uint32_t id = tkt_site_named("new", TAKT_SITE_SCOPE);
+    assert_string_equal(tkt_site_get(id)->name.bytes, "new");
+}
+
 static uint64_t lost_names(void)
 {
     uint64_t losses[TAKT_LOSS_COUNT];

@@ -11,9 +11,11 @@
 
 #include <takt/takt.h>
 
+#include <errno.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
 #include <sys/wait.h>
@@ -443,6 +445,37 @@ TEST(thousands_of_threads_leave_their_spans_and_no_memory)
     assert_int_equal(count_spans(trace), 3 * THREADS);
     takt_trace_release(trace);
     assert_true(tkt_pool_used_bytes() <= before + TKT_CHUNK_BYTES);
+}
+
+static void *record_as(void *name)
+{
+    if (name)
+        prctl(PR_SET_NAME, name);
+    one_round();
+    return NULL;
+}
+
+/* A thread has the name of the one that starts it until it takes another, and the first one has
+ * that of the program: neither tells threads apart. */
+TEST(threads_are_named_by_names_of_their_own)
+{
+    char *const names[] = {NULL, program_invocation_short_name, "worker"};
+    char before[16];
+    prctl(PR_GET_NAME, before);
+    prctl(PR_SET_NAME, "simulator");
+    tkt_window *window = open_window(TKT_KEEP, 0);
+    for (int i = 0; i < 3; i++) {
+        pthread_t thread;
+        assert_int_equal(pthread_create(&thread, NULL, record_as, names[i]), 0);
+        pthread_join(thread, NULL);
+    }
+    takt_trace *trace = end_and_seal(window);
+    prctl(PR_SET_NAME, before);
+    assert_int_equal(trace->tracks.count, 3);
+    for (size_t i = 0; i < 3; i++)
+        assert_string_equal(tkt_trace_text(trace, trace->tracks.items[i].name),
+                            i < 2 ? "" : "worker");
+    takt_trace_release(trace);
 }
 
 static pthread_key_t last_key; /* Takt's own handler runs before its destructor */

@@ -1,5 +1,6 @@
 /* Call stacks of scopes and calls, against what backtrace() of the C library says at the same
  * place. */
+#include "base/alloc.h"
 #include "base/dynlib.h"
 #include "record/scope.h"
 #include "record/control.h"
@@ -210,6 +211,37 @@ TEST(equal_stacks_are_one)
     assert_int_equal(takt_trace_count(trace, TAKT_TRACE_STACKS), 1);
     assert_int_equal(stack_of(trace, "leaf", 0), stack_of(trace, "leaf", 99));
     assert_int_equal(takt_trace_loss(trace, TAKT_LOSS_NO_STACK), 0);
+    takt_trace_release(trace);
+}
+
+/* More different stacks than find room in memory that Takt has already. */
+static void recurse_without_memory(void)
+{
+    tkt_alloc_fail(0, UINT64_MAX);
+    for (int depth = 1; depth < 120; depth++)
+        recurse(NULL, depth);
+    tkt_alloc_fail(0, 0);
+}
+
+/* Not in a warm-up, nor in the summary beside it. */
+TEST(a_stack_is_lost_where_it_would_be_kept)
+{
+    takt_profiler_options options = TAKT_PROFILER_OPTIONS_INIT;
+    takt_profiler *stacks;
+    options.with_stack = true;
+    options.schedule = (takt_schedule){.warmup = 1, .active = 1, .repeat = 1};
+    assert_int_equal(takt_profiler_create(&options, &stacks), TAKT_OK);
+    assert_int_equal(takt_profiler_start(stacks), TAKT_OK);
+    takt_profiler *summary = begin(TAKT_MODE_SUMMARY, false);
+    recurse_without_memory();
+    const takt_trace *trace = end(summary);
+    assert_int_equal(takt_trace_loss(trace, TAKT_LOSS_NO_STACK), 0);
+    takt_trace_release(trace);
+    assert_int_equal(takt_profiler_step(stacks), TAKT_OK);
+    recurse_without_memory();
+    assert_int_equal(takt_profiler_step(stacks), TAKT_OK);
+    trace = end(stacks);
+    assert_in_range(takt_trace_loss(trace, TAKT_LOSS_NO_STACK), 1, 119);
     takt_trace_release(trace);
 }
 

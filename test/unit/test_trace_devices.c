@@ -660,7 +660,9 @@ static uint32_t path_of(const takt_trace *trace, uint32_t node)
     if (node == 0)
         return 2;
     const char *name = tkt_trace_text(trace, trace->sites.items[fold->items[node].site].name);
-    return strcmp(name, "b") == 0 ? 1 : 0;
+    bool is_b = strcmp(name, "b") == 0;
+    assert_int_equal(fold->items[node].parent > 0, is_b); /* "b" is always in "a" */
+    return is_b ? 1 : 0;
 }
 
 static void check_node_activities(const takt_trace *trace)
