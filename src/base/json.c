@@ -209,8 +209,8 @@ static tkt_json_token read_string(tkt_json *json, tkt_json_token token)
 
 /* ---- Numbers and words ----------------------------------------------------------------------- */
 
-/* Reads digits into a mantissa of at most 19 digits. Returns how many there were; `*dropped` counts
- * those that did not fit. */
+/* Reads digits into a mantissa of at most 19 digits. Returns how many there were, up to a million;
+ * `*dropped` counts those of them that did not fit. */
 static uint32_t read_digits(tkt_json *json, uint64_t *mantissa, int32_t *dropped)
 {
     uint32_t count = 0;
@@ -218,9 +218,10 @@ static uint32_t read_digits(tkt_json *json, uint64_t *mantissa, int32_t *dropped
         bool fits = *mantissa <= (UINT64_MAX - 9) / 10;
         if (fits)
             *mantissa = *mantissa * 10 + (uint64_t)(byte - '0');
-        else
-            ++*dropped;
-        count += count < 1000000;
+        if (count < 1000000) {
+            count++;
+            *dropped += !fits;
+        }
     }
     return count;
 }

@@ -97,6 +97,14 @@ TEST(numbers_are_exact_where_times_are)
     assert_reads("[2.5000000000000000000000]", "[2.5 ]"); /* more decimals than a mantissa has */
 }
 
+TEST(numbers_may_be_longer_than_anybody_writes)
+{
+    static char text[1200004] = "[1.";
+    memset(text + 3, '1', sizeof text - 5);
+    memcpy(text + sizeof text - 2, "]", 2);
+    assert_reads(text, "[1.1111111111111112 ]");
+}
+
 TEST(escapes_become_utf_8)
 {
     assert_reads("\"a\\u00e9\\u20ac\\ud83d\\ude00\\/\\n\\\"\"",
