@@ -48,7 +48,7 @@ done
 sed 's/=20ms/=1ms/' test/gpu/standins.txt >"$scratch/script"
 run_kit() { # ARGUMENTS...: leaves `status`, and output in $scratch/output
     (cd / && env -i PATH="$scratch/tools" TMPDIR="$scratch" TAKT_SIM_SCRIPT="$scratch/script" \
-        LD_LIBRARY_PATH="$TAKT_BUILD/simgpu/13" GPU_CLOCK_SECONDS=0.5 GPU_BENCH_LAUNCHES=200 \
+        LD_LIBRARY_PATH="$TAKT_BUILD/simgpu/13" GPU_CLOCK_SECONDS=0.5 GPU_BENCH_LAUNCHES=200 GPU_BENCH_ROUNDS=1 \
         GPU_MODE_SECONDS=600 KIT_SECONDS=6000 KIT_LIMIT="600 ${limit-}" \
         KIT_ONLY="${only-}" ${more_env-} "$kit/run.sh" "$@") >"$scratch/output" 2>&1
     status=$?

@@ -6,7 +6,7 @@ programs=("$TAKT_BUILD"/test/gpu/gpu_*)
 [ -x "${programs[0]}" ] || { echo "no CUDA toolkit (CUDA_HOME)" && exit 77; }
 sed 's/=20ms/=1ms/' test/gpu/standins.txt >"$scratch/script"
 export TAKT_SIM_SCRIPT=$scratch/script TMPDIR=$scratch
-export GPU_QUICK=1 GPU_CLOCK_SECONDS=0.2 GPU_MODE_SECONDS=600 GPU_BENCH_LAUNCHES=200
+export GPU_QUICK=1 GPU_CLOCK_SECONDS=0.2 GPU_MODE_SECONDS=600 GPU_BENCH_LAUNCHES=200 GPU_BENCH_ROUNDS=1
 ran=0
 
 run() { # PROGRAM ARGUMENTS...
