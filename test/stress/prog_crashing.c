@@ -17,7 +17,6 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 static crash_book *book;
@@ -94,13 +93,16 @@ static void *work(void *argument)
     return NULL;
 }
 
-/* True once the stream's thread has begun its file. */
+/* True once the stream's thread has written the head of its file. */
 static bool has_begun(const char *folder)
 {
     char path[4096];
-    struct stat file;
+    takt_trace *trace;
     snprintf(path, sizeof path, "%s/crashing.0.partial.pftrace", folder);
-    return stat(path, &file) == 0 && file.st_size > 0;
+    if (takt_trace_open(path, &trace, NULL) != TAKT_OK)
+        return false;
+    takt_trace_release(trace);
+    return true;
 }
 
 int main(int argc, char **argv)

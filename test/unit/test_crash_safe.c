@@ -834,7 +834,9 @@ static void save_in_one_of_two(void)
     static const char *const traces[] = {"perfetto", "chrome"};
     takt_profiler *profiler = start((takt_profiler_options){
         .mode = TAKT_MODE_SUMMARY, .traces = traces, .trace_count = 2});
-    exit(takt_profiler_stop(profiler) == TAKT_NO_SPANS ? 0 : 2);
+    takt_status status = takt_profiler_stop(profiler);
+    takt_profiler_destroy(profiler);
+    exit(status == TAKT_NO_SPANS ? 0 : 2);
 }
 
 TEST(a_cycle_that_one_file_has_does_not_stay)
