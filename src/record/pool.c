@@ -222,7 +222,8 @@ uint64_t tkt_pool_round(uint64_t count)
 
 bool tkt_pool_is_mapped(const tkt_chunk *chunk)
 {
-    const tkt_chunk *first = __atomic_load_n(&mapped, __ATOMIC_RELAXED);
+    /* acquire: pairs with the release in tkt_pool_map(), for the count */
+    const tkt_chunk *first = __atomic_load_n(&mapped, __ATOMIC_ACQUIRE);
     return first && chunk >= first && chunk < first + mapped_count;
 }
 
