@@ -100,7 +100,6 @@ build() {
 try() {
     local name path answer=survived
     cp -p "$1" build/whole
-    echo "$1" >>build/changed
     replace "$1" "$2" "$3"
     for name in $4; do
         path=$(path_of "$name")
@@ -112,15 +111,16 @@ try() {
     echo "$answer"
 }
 
-# Copies the working tree to where a worker has its own, and builds there what all need.
+# Copies what is new of the working tree to where a worker has its own, and builds there what all need.
+# What is copied is newer than what was built of an older text, or of a fault.
 prepare() {
-    mkdir -p "$1"
-    git ls-files -co --exclude-standard -z | tar --null --ignore-failed-read -T - -c 2>/dev/null | tar -x -C "$1"
+    local file
+    git ls-files -co --exclude-standard -z | while IFS= read -r -d '' file; do
+        cmp -s "$file" "$1/$file" || { mkdir -p "$1/$(dirname "$file")" && cp "$file" "$1/$file"; }
+    done
     cd "$1"
     mkdir -p build
-    [ ! -e build/changed ] || xargs touch <build/changed # newer than what was made of earlier faults
     make -s programs >build/log 2>&1 || { cat build/log && exit 1; }
-    rm -f build/changed
 }
 
 # worker NUMBER FILE takes each fault whose turn it is, and writes what became of it.
