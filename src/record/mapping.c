@@ -108,7 +108,8 @@ static bool warm(const tkt_mapping_head *head)
     if (!tkt_shared_ready(&file, file.at, head->chunks.at + chunk_bytes) ||
         !tkt_shared_ready(&file, at(file.at, &head->run, 0), 2 * (size_t)head->run.item_bytes))
         return false;
-    memset(at(file.at, &head->chunks, 0), 0, chunk_bytes);
+    if (file.is_reserved) /* of the others the first are touched by now */
+        memset(at(file.at, &head->chunks, 0), 0, chunk_bytes);
     return true;
 }
 

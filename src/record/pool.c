@@ -152,10 +152,10 @@ static bool make_ready(uint32_t index)
         uint64_t was = tkt_busy_lock(&slab_lock);
         uint32_t ready = mapped_ready;
         uint32_t count = mapped_count - ready < READY_CHUNKS ? mapped_count - ready : READY_CHUNKS;
-        if (index >= ready)
+        if (index >= ready) { /* no other thread was faster */
             is_ready = count && tkt_mapping_ready(mapped + ready, count * sizeof *mapped);
-        if (index >= ready && is_ready)
-            __atomic_store_n(&mapped_ready, ready + count, __ATOMIC_RELAXED);
+            __atomic_store_n(&mapped_ready, ready + (is_ready ? count : 0), __ATOMIC_RELAXED);
+        }
         tkt_busy_unlock(&slab_lock, was);
     }
     return is_ready;
