@@ -98,14 +98,9 @@ void expect_launches(const char *mode, const Recording &recording)
 
 const int nodes = 200;
 
-template <typename Kernel> cudaGraph_t capture_large(cudaStream_t stream, Kernel kernel)
+cudaGraph_t capture_large(cudaStream_t stream, void (*kernel)())
 {
-    cudaGraph_t graph;
-    CHECK(cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal));
-    for (int i = 0; i < nodes; i++)
-        kernel<<<1, 1, 0, stream>>>();
-    CHECK(cudaStreamEndCapture(stream, &graph));
-    return graph;
+    return capture(stream, nodes, cudaStreamCaptureModeThreadLocal, kernel);
 }
 
 cudaGraphExec_t make_large(cudaStream_t stream)

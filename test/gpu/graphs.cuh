@@ -24,12 +24,13 @@ static inline cudaStream_t make_stream(void)
     return stream;
 }
 
-static inline cudaGraph_t capture(cudaStream_t stream, int kernels, cudaStreamCaptureMode mode)
+static inline cudaGraph_t capture(cudaStream_t stream, int kernels, cudaStreamCaptureMode mode,
+                                  void (*kernel)() = spin_10us)
 {
     cudaGraph_t graph;
     CHECK(cudaStreamBeginCapture(stream, mode));
     for (int i = 0; i < kernels; i++)
-        spin_10us<<<1, 1, 0, stream>>>();
+        kernel<<<1, 1, 0, stream>>>();
     CHECK(cudaStreamEndCapture(stream, &graph));
     return graph;
 }
