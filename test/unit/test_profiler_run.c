@@ -163,7 +163,8 @@ TEST(a_long_run_is_thinned_out)
 
 /* ---- Files ----------------------------------------------------------------------------------- */
 
-/* Opens the only file of the folder whose name ends so; NULL if it is still empty, or not there. */
+/* Opens the only file of the folder whose name ends so; NULL if it is not there, or has no head yet:
+ * a kernel shows what is written page by page. */
 static takt_trace *open_file(const char *ending)
 {
     char path[1024] = "";
@@ -181,8 +182,11 @@ static takt_trace *open_file(const char *ending)
     closedir(files);
     if (tkt_file_bytes(path) == 0)
         return NULL;
-    assert_int_equal(takt_trace_open(path, &trace, &error), TAKT_OK);
-    return trace;
+    if (takt_trace_open(path, &trace, &error) == TAKT_OK)
+        return trace;
+    if (!strstr(error.message, "before the end of its head"))
+        fail_msg("%s", error.message);
+    return NULL;
 }
 
 static takt_profiler_options into_folder(takt_schedule schedule)
