@@ -22,9 +22,14 @@ extern "C" {
 #define TAKT_TIMING_BUILTIN 0x2u /* kernels of libraries */
 #define TAKT_TIMING_MEMCPY  0x4u
 #define TAKT_TIMING_MEMSET  0x8u
-#define TAKT_TIMING_GRAPH   0x10u /* with TAKT_TIMING_KERNEL: each node of a graph; without: whole
-                                   * launches */
+#define TAKT_TIMING_GRAPH   0x10u /* with kernels: as a takt_graph says; without: whole launches */
 #define TAKT_TIMING_ALL     0xFFFFFFFFu
+
+/* How CUDA graphs appear beside kernels. */
+typedef enum takt_graph {
+    TAKT_GRAPH_NODE,  /* each node of a CUDA graph is an activity */
+    TAKT_GRAPH_LAUNCH /* each launch of a graph is one activity */
+} takt_graph;
 
 /* Sources that profilers and timed blocks observe: bits of `activities`. */
 #define TAKT_ACTIVITIES_CPU  0x1u /* scopes and everything recorded on host threads */
@@ -129,9 +134,10 @@ typedef struct takt_timing takt_timing;
 /* Options for takt_timing_begin(). Start from TAKT_TIMING_OPTIONS_INIT; a zero field means the
  * default. */
 typedef struct takt_timing_options {
-    size_t   struct_size; /* set by the initialiser */
-    uint32_t filter;      /* TAKT_TIMING_ bits; 0: TAKT_TIMING_ALL */
-    bool     no_synchronize; /* do not wait for devices at the end */
+    size_t     struct_size; /* set by the initialiser */
+    uint32_t   filter;      /* TAKT_TIMING_ bits; 0: TAKT_TIMING_ALL */
+    bool       no_synchronize; /* do not wait for devices at the end */
+    takt_graph graph;
 } takt_timing_options;
 
 #define TAKT_TIMING_OPTIONS_INIT TAKT_OPTIONS_INIT(takt_timing_options)

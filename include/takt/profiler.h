@@ -92,11 +92,6 @@ typedef struct takt_category_switch {
 /* A switch with a default; each field's comment names the default. */
 typedef enum takt_choice { TAKT_DEFAULT, TAKT_ON, TAKT_OFF } takt_choice;
 
-typedef enum takt_graph {
-    TAKT_GRAPH_NODE,  /* each node of a CUDA graph is an activity */
-    TAKT_GRAPH_LAUNCH /* each launch of a graph is one activity */
-} takt_graph;
-
 /* What to do for NVIDIA's Nsight tools. */
 typedef enum takt_nsight {
     TAKT_NSIGHT_OFF,

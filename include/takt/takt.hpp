@@ -185,6 +185,12 @@ public:
             return *this;
         }
 
+        TAKT_INLINE Options &graph(takt_graph as) noexcept
+        {
+            options_.graph = as;
+            return *this;
+        }
+
         TAKT_INLINE Options &color(const char *name) noexcept
         {
             options_.color = name;

@@ -61,6 +61,8 @@ typedef struct takt_timer_options {
     const char        *category;    /* NULL: none */
     int64_t            payload;     /* a number that tools show beside the name, such as a step's */
     bool               has_payload; /* false: no payload */
+
+    takt_graph         graph;       /* how graphs appear among the activities of `filter` */
 } takt_timer_options;
 
 /* State of a running timer, with room for later versions. The caller provides the memory. */

@@ -70,7 +70,9 @@ static bool take_options(running *timer, const takt_timer_options *options)
 
 static void collect_activities(running *timer)
 {
-    const takt_timing_options how = {.struct_size = sizeof how, .filter = timer->options.filter};
+    const takt_timing_options how = {.struct_size = sizeof how,
+                                     .filter = timer->options.filter,
+                                     .graph = timer->options.graph};
     if (takt_timing_begin(&how, &timer->timing) != TAKT_OK)
         tkt_log(TAKT_LOG_WARNING, "timer %s: activities are not collected", timer->name);
 }
@@ -300,6 +302,7 @@ takt_status takt_timing_begin(const takt_timing_options *options, takt_timing **
         .mask = TAKT_NORMAL_BIT,
         .devices = timing->options.filter,
         .no_synchronize = timing->options.no_synchronize,
+        .whole_graphs = timing->options.graph == TAKT_GRAPH_LAUNCH,
     };
     if (status == TAKT_OK)
         status = tkt_window_open(&wish, &timing->window);

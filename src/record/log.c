@@ -441,6 +441,7 @@ __attribute__((cold)) void tkt_log_free_all(void)
         tkt_fold_fini(&log->fold);
         TKT_ARRAY_FREE(&log->folded_calls);
         TKT_ARRAY_FREE(&log->taken_calls);
+        TKT_ARRAY_FREE(&log->ahead);
         tkt_map_fini(&log->unmatched_ends);
         tkt_free(log->stacks);
         tkt_free(log->path);

@@ -161,6 +161,8 @@ typedef struct tkt_thread_log {
     uint32_t       *path;     /* lock; scratch space: the root, and a node at each depth */
     tkt_folded_calls folded_calls; /* lock; of `fold`, since they were last taken */
     tkt_folded_calls taken_calls;  /* lock; of the fold that was taken last */
+    TKT_ARRAY_OF(takt_record) ahead; /* lock; tasks that end later than their chunk could go */
+    uint64_t         ahead_ns;     /* atomic, relaxed; the latest end of a task with given times */
 
     /* Only the thread of the log touches the rest. */
     tkt_chunk      *tail;
@@ -342,6 +344,7 @@ typedef struct tkt_log_part {
     uint32_t           count;
     tkt_thread_mark    thread; /* whose slots it begins with */
     uint64_t           begun_ticks; /* tells it from earlier contents of the same chunk */
+    bool               is_earlier; /* only tasks with given times may end in the window */
 } tkt_log_part;
 
 /* The content of a log at one moment. Its slots stay until the view is closed. */
@@ -352,7 +355,8 @@ typedef struct tkt_log_view {
     uint64_t gap_ticks; /* since when events are missing at the end; 0: none */
 } tkt_log_view;
 
-/* Leaves out chunks that became full before `from_ticks`. */
+/* Leaves out what cannot concern a window from `from_ticks` on: chunks that became full before, but
+ * for tasks with given times that end later. */
 takt_status tkt_log_view_open(tkt_thread_log *log, uint64_t from_ticks, tkt_log_view *view);
 void tkt_log_view_close(tkt_thread_log *log, tkt_log_view *view);
 

@@ -16,13 +16,32 @@
 /* Views of a log, releasing its chunks to the pool, and its fold. Each function holds the lock for
  * a moment; the log's thread never waits for it. */
 
-static takt_status add_part(tkt_log_view *view, const tkt_chunk *chunk, uint32_t count)
+static takt_status add_part(tkt_log_view *view, const tkt_log_part *part)
 {
-    tkt_log_part *part = TKT_ARRAY_ADD(&view->parts);
-    if (!part)
+    tkt_log_part *added = TKT_ARRAY_ADD(&view->parts);
+    if (!added)
         return TAKT_NO_MEMORY;
-    *part = (tkt_log_part){chunk->slots, count, chunk->thread, chunk->begin_ticks};
+    *added = *part;
     return TAKT_OK;
+}
+
+static takt_status add_chunk(tkt_log_view *view, const tkt_chunk *chunk, uint32_t count,
+                             bool is_earlier)
+{
+    return add_part(view, &(tkt_log_part){chunk->slots, count, chunk->thread, chunk->begin_ticks,
+                                          is_earlier});
+}
+
+/* True if the log may have tasks with given times that end later than `ticks`, or later than now. *ns
+ * is then that time. */
+static bool has_ahead(const tkt_thread_log *log, uint64_t ticks, uint64_t *ns)
+{
+    uint64_t ahead_ns = __atomic_load_n(&log->ahead_ns, __ATOMIC_RELAXED), now = tkt_ticks();
+    if (!ahead_ns)
+        return false;
+    const tkt_clock_fit fit = tkt_clock_fit_now();
+    *ns = tkt_clock_ns(&fit, ticks < now ? ticks : now);
+    return ahead_ns > *ns;
 }
 
 static takt_status copy_parts(const tkt_thread_log *log, uint64_t from_ticks,
@@ -30,11 +49,17 @@ static takt_status copy_parts(const tkt_thread_log *log, uint64_t from_ticks,
 {
     takt_status status = TAKT_OK;
     const tkt_chunk *chunk = log->head;
+    uint64_t ns;
+    bool with_earlier = has_ahead(log, from_ticks, &ns);
+    if (with_earlier && log->ahead.count)
+        status = add_part(view, &(tkt_log_part){.slots = log->ahead.items,
+                                                .count = (uint32_t)log->ahead.count,
+                                                .is_earlier = true});
     for (; status == TAKT_OK && !tkt_chunk_holds(chunk, cursor); chunk = tkt_chunk_after(chunk))
-        if (chunk->end_ticks >= from_ticks)
-            status = add_part(view, chunk, chunk->count);
+        if (with_earlier || chunk->end_ticks >= from_ticks)
+            status = add_chunk(view, chunk, chunk->count, chunk->end_ticks < from_ticks);
     if (status == TAKT_OK)
-        status = add_part(view, chunk, (uint32_t)(cursor - chunk->slots));
+        status = add_chunk(view, chunk, (uint32_t)(cursor - chunk->slots), false);
     return status;
 }
 
@@ -90,16 +115,58 @@ const takt_record *tkt_log_cursor(tkt_thread_log *log)
     return place.cursor;
 }
 
+#define MOST_AHEAD 8192u /* slots of tasks of a log */
+
+static bool ends_after(const takt_record *slot, uint64_t ns)
+{
+    return tkt_slot_is(slot, TKT_SLOT_SPAN_AT) && slot[1].start > ns;
+}
+
+/* With the lock, before the chunk goes: keeps its tasks that end later, for windows to come. */
+__attribute__((cold)) static void keep_ahead(tkt_thread_log *log, const tkt_chunk *chunk,
+                                             uint64_t ns)
+{
+    for (uint32_t i = 0; i + 1 < chunk->count; i++) {
+        size_t count = log->ahead.count + 2;
+        if (!ends_after(&chunk->slots[i], ns))
+            continue;
+        if (count > MOST_AHEAD || !TKT_ARRAY_RESERVE(&log->ahead, count)) {
+            tkt_log_lose(log, TAKT_LOSS_OPEN_SPANS);
+            continue;
+        }
+        memcpy(log->ahead.items + log->ahead.count, &chunk->slots[i], 2 * sizeof(takt_record));
+        log->ahead.count = count;
+    }
+}
+
+/* With the lock: forgets tasks that no window to come has. */
+static void forget_ahead(tkt_thread_log *log, uint64_t ns)
+{
+    size_t left = 0;
+    for (size_t i = 0; i < log->ahead.count; i += 2)
+        if (ends_after(&log->ahead.items[i], ns)) {
+            memmove(log->ahead.items + left, log->ahead.items + i, 2 * sizeof(takt_record));
+            left += 2;
+        }
+    log->ahead.count = left;
+}
+
 void tkt_log_release(tkt_thread_log *log, uint64_t ticks)
 {
-    uint64_t was = tkt_busy_lock(&log->lock);
+    uint64_t ns = UINT64_MAX, was = tkt_busy_lock(&log->lock);
+    bool is_ahead = has_ahead(log, ticks, &ns);
+    if (log->pins == 0)
+        forget_ahead(log, ns);
     /* A chunk that became full while somebody held the lock is not folded yet. */
     const tkt_chunk *stop = tkt_record_has(TKT_FOLD) ? log->unfolded : NULL;
     if (stop && log->mapped) /* the file may lack the fold of chunks that are folded */
         stop = log->head;
     while (log->pins == 0 && log->head != stop && tkt_chunk_after(log->head) &&
-           log->head->end_ticks < ticks)
+           log->head->end_ticks < ticks) {
+        if (is_ahead)
+            keep_ahead(log, log->head, ns);
         tkt_pool_give(tkt_log_unlink_head(log));
+    }
     tkt_busy_unlock(&log->lock, was);
 }
 

@@ -224,6 +224,8 @@ void takt_span_at(takt_track track, const char *name, uint64_t begin_ns, uint64_
         tkt_log_lose(log, TAKT_LOSS_CLOCK);
     else if (task.site)
         put_span(log, TKT_SLOT_SPAN_AT, &task, begin_ns, end_ns);
+    if (end_ns > __atomic_load_n(&log->ahead_ns, __ATOMIC_RELAXED))
+        __atomic_store_n(&log->ahead_ns, end_ns, __ATOMIC_RELAXED);
     tkt_log_leave(log);
 }
 

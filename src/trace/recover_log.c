@@ -155,7 +155,7 @@ static tkt_chunk *read_chunk(reading *to, const tkt_chunk *chunk, tkt_log_view *
     copy->next = NULL;
     copy->sequence = chunk->sequence;
     copy->count = copy_slots(to, chunk, copy->slots);
-    *part = (tkt_log_part){copy->slots, copy->count, chunk->thread, chunk->begin_ticks};
+    *part = (tkt_log_part){copy->slots, copy->count, chunk->thread, chunk->begin_ticks, false};
     return copy;
 }
 

@@ -175,12 +175,23 @@ static void note_late_call(tkt_sealing *sealing, const takt_record *slot)
         sealing->is_out_of_memory = true;
 }
 
+static void add_tasks(tkt_sealing *sealing, const tkt_log_part *part)
+{
+    for (const takt_record *slot = part->slots; slot < part->slots + part->count; slot++)
+        if (tkt_slot_is(slot, TKT_SLOT_SPAN_AT))
+            tkt_async_add(sealing, slot);
+}
+
 /* Splits a part where another thread continues the log. Skips the first `sealed_count` slots, which
  * an earlier slice sealed. */
 static void split_part(tkt_sealing *sealing, tkt_run *run, const tkt_log_part *part,
                        uint32_t sealed_count)
 {
     const takt_record *first = part->slots + sealed_count, *end = part->slots + part->count;
+    if (part->is_earlier) {
+        add_tasks(sealing, part);
+        return;
+    }
     begin_run(sealing, run, part->thread);
     for (const takt_record *slot = part->slots; slot < end; slot++) {
         if (tkt_slot_is_plain(slot))

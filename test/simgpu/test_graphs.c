@@ -281,6 +281,49 @@ TEST(with_kernels_graphs_are_their_nodes)
     unmake(&made);
 }
 
+/* Also where a node's kind is left out. */
+TEST(graphs_can_be_whole_beside_kernels)
+{
+    replay made = make();
+    const takt_timing_options options = {.struct_size = sizeof options,
+                                         .filter = TAKT_TIMING_GRAPH | TAKT_TIMING_KERNEL,
+                                         .graph = TAKT_GRAPH_LAUNCH};
+    takt_timing *timing, *nodes = begin_timing(TAKT_TIMING_ALL);
+    assert_int_equal(takt_timing_begin(&options, &timing), TAKT_OK);
+    run(&made, 2);
+    launch_on("plain", NULL);
+    check(cuMemcpyDtoH_v2(host, memory, sizeof host));
+    end_timing(timing, 3);
+    end_timing(nodes, 2 * NODES + 2);
+    assert_rows(timing, made.composed, NODES, 2);
+    assert_int_equal(rows_of(timing, "kernel plain", 300, 0), 1);
+    takt_timing_free(timing);
+    takt_timing_free(nodes);
+    unmake(&made);
+}
+
+static void count_graphs(const takt_timing *timing, const char *indent, void *user)
+{
+    replay *made = user;
+    (void)indent;
+    assert_int_equal(takt_timing_count(timing), 2);
+    assert_rows(timing, made->composed, NODES, 1);
+    assert_int_equal(rows_of(timing, "kernel plain", 300, 0), 1);
+    made->id = 0;
+}
+
+TEST(a_timer_can_have_graphs_whole_beside_kernels)
+{
+    replay made = make();
+    TAKT_TIMER_BEGIN(timer, "both", .filter = TAKT_TIMING_ALL, .graph = TAKT_GRAPH_LAUNCH,
+                     .report = count_graphs, .user = &made);
+    run(&made, 1);
+    launch_on("plain", NULL);
+    TAKT_TIMER_END(timer);
+    assert_int_equal(made.id, 0);
+    unmake(&made);
+}
+
 TEST(an_empty_graph_has_no_nodes_to_make_a_row_of)
 {
     replay made = make_of(true);

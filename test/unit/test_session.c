@@ -109,6 +109,88 @@ TEST(an_ended_window_keeps_its_spans_until_it_is_sealed)
     takt_trace_release(trace);
 }
 
+static void assert_tasks(tkt_window *window, uint64_t ahead, uint64_t past)
+{
+    takt_trace *trace = end_and_seal(window);
+    assert_int_equal(count_spans(trace, "ahead"), ahead);
+    assert_int_equal(count_spans(trace, "past"), past);
+    takt_trace_release(trace);
+}
+
+/* Whether the chunk that has it is given back when its window is sealed, or kept for another. */
+TEST(a_task_that_ends_in_later_windows_is_in_each_of_them)
+{
+    takt_track track = takt_track_named("plan");
+    for (int is_kept = 0; is_kept < 2; is_kept++) {
+        tkt_window *around = is_kept ? open_window(TKT_KEEP) : NULL;
+        tkt_window *first = open_window(TKT_KEEP);
+        uint64_t now = takt_now_ns();
+        takt_span_at(track, "ahead", now, now + 1000000);
+        takt_span_at(track, "past", now, now + 1);
+        record("a", MANY);
+        assert_tasks(first, 1, 1);
+        for (int i = 0; i < 2; i++) {
+            tkt_window *later = open_window(TKT_KEEP);
+            record("b", MANY);
+            assert_tasks(later, 1, 0);
+        }
+        pass_ns(1000000);
+        assert_tasks(open_window(TKT_KEEP), 0, 0);
+        if (is_kept)
+            assert_tasks(around, 1, 1);
+        for (tkt_thread_log *log = tkt_log_first(); log; log = tkt_log_next(log))
+            assert_int_equal(log->ahead.count, 0);
+    }
+}
+
+TEST(a_stream_of_a_later_window_has_the_task_once)
+{
+    takt_trace *slice;
+    tkt_seal_places places = {0};
+    tkt_window *first = open_window(TKT_KEEP);
+    uint64_t now = takt_now_ns();
+    takt_span_at(takt_track_named("plan"), "ahead", now, now + 1000000);
+    record("a", MANY);
+    assert_tasks(first, 1, 0);
+    tkt_window *second = open_window(TKT_KEEP);
+    for (uint64_t i = 0; i < 3; i++) {
+        tkt_seal_window request = tkt_window_bounds(second, false);
+        request.end_ticks = tkt_ticks() + (UINT64_C(1) << 40);
+        request.with_spans = true;
+        request.places = &places;
+        assert_int_equal(tkt_seal(&request, &slice), TAKT_OK);
+        assert_int_equal(tkt_trace_finish(slice), TAKT_OK);
+        assert_int_equal(count_spans(slice, "ahead"), i == 0);
+        takt_trace_release(slice);
+        record("b", MANY);
+    }
+    TKT_ARRAY_FREE(&places.logs);
+    assert_tasks(second, 1, 0);
+    pass_ns(1000000);
+}
+
+/* Of those whose chunk is given back, so many are kept as have room; the others are counted. */
+TEST(tasks_ahead_without_room_are_counted)
+{
+    enum {
+        TASKS = 10000
+    };
+    uint64_t losses[TAKT_LOSS_COUNT];
+    tkt_window *first = open_window(TKT_KEEP);
+    uint64_t now = takt_now_ns();
+    for (int i = 0; i < TASKS; i++)
+        takt_span_at(takt_track_named("plan"), "ahead", now, now + 1000000);
+    record("a", MANY);
+    assert_tasks(first, TASKS, 0);
+    tkt_log_losses(losses);
+    assert_true(losses[TAKT_LOSS_OPEN_SPANS] > 0);
+    tkt_window *second = open_window(TKT_KEEP);
+    record("b", 1);
+    assert_tasks(second, TASKS - losses[TAKT_LOSS_OPEN_SPANS], 0);
+    pass_ns(1000000);
+    assert_tasks(open_window(TKT_KEEP), 0, 0);
+}
+
 TEST(nothing_is_switched_on_when_the_last_window_has_ended)
 {
     tkt_window *window = open_window(TKT_KEEP);
