@@ -115,8 +115,6 @@ const takt_record *tkt_log_cursor(tkt_thread_log *log)
     return place.cursor;
 }
 
-#define MOST_AHEAD 8192u /* slots of tasks of a log */
-
 static bool ends_after(const takt_record *slot, uint64_t ns)
 {
     return tkt_slot_is(slot, TKT_SLOT_SPAN_AT) && slot[1].start > ns;
@@ -130,8 +128,8 @@ __attribute__((cold)) static void keep_ahead(tkt_thread_log *log, const tkt_chun
         size_t count = log->ahead.count + 2;
         if (!ends_after(&chunk->slots[i], ns))
             continue;
-        if (count > MOST_AHEAD || !TKT_ARRAY_RESERVE(&log->ahead, count)) {
-            tkt_log_lose(log, TAKT_LOSS_OPEN_SPANS);
+        if (count > 2 * TKT_FOLD_MAX_AHEAD || !TKT_ARRAY_RESERVE(&log->ahead, count)) {
+            tkt_log_lose(log, TAKT_LOSS_NO_MEMORY);
             continue;
         }
         memcpy(log->ahead.items + log->ahead.count, &chunk->slots[i], 2 * sizeof(takt_record));

@@ -319,7 +319,7 @@ static const struct path {
     {"scope_summary_64_random", run_64_at_random, TKT_FOLD, 169},
     {"timer_inactive", run_inactive_timer, 0, 9},
     {"timer_disabled", run_disabled_timer, 0, 6},
-    {"timer_silent", run_silent_timer, 0, 240},
+    {"timer_silent", run_silent_timer, 0, 241},
     {"memory_pair", run_memory, 0, 222},
     {"memory_pair_recorded", run_memory, TRACE | TKT_MEMORY, 583},
     {"memory_pair_off", run_memory_without_totals, 0, 15},

@@ -183,10 +183,10 @@ TEST(tasks_ahead_without_room_are_counted)
     record("a", MANY);
     assert_tasks(first, TASKS, 0);
     tkt_log_losses(losses);
-    assert_true(losses[TAKT_LOSS_OPEN_SPANS] > 0);
+    assert_true(losses[TAKT_LOSS_NO_MEMORY] > 0);
     tkt_window *second = open_window(TKT_KEEP);
     record("b", 1);
-    assert_tasks(second, TASKS - losses[TAKT_LOSS_OPEN_SPANS], 0);
+    assert_tasks(second, TASKS - losses[TAKT_LOSS_NO_MEMORY], 0);
     pass_ns(1000000);
     assert_tasks(open_window(TKT_KEEP), 0, 0);
 }
