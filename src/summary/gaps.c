@@ -14,14 +14,16 @@
 /* A stream, or a device. */
 typedef struct row {
     tkt_idle idle;
-    uint64_t until_ns;           /* the latest end so far */
-    uint64_t unknown_ns;         /* at the begin */
-    uint32_t last;               /* the activity with that end, or NONE */
-    uint32_t wait;               /* of a stream: the next wait, see tkt_wait_pass() */
-    uint32_t next;               /* the next row of the same device, or NONE */
-    uint32_t place;              /* index in the result */
-    bool is_watched;             /* what it did before its first activity is known */
-    size_t step;                 /* of a device: the first step that does not end before until_ns */
+    uint64_t until_ns;    /* the latest end so far */
+    uint64_t unknown_ns;  /* at the begin */
+    uint32_t last;        /* the activity with that end, or NONE */
+    uint32_t wait;        /* of a stream: the next wait, see tkt_wait_pass() */
+    uint32_t next;        /* the next row of the same device, or NONE */
+    uint32_t place;       /* of a device: index in sweep.devices; then of each row: in the result */
+    bool is_watched;      /* what it did before its first activity is known */
+    uint64_t launched_ns; /* of an unwatched device's stream: the least launch of the first activity
+                           * of it and of the streams that begin after it */
+    size_t step;          /* of a device: the first step that does not end before until_ns */
     uint64_t computing_until_ns; /* of a device: the latest end of anything but a copy */
 } row;
 
@@ -29,6 +31,7 @@ typedef struct device {
     uint32_t label; /* string */
     uint32_t row;
     uint32_t last_row; /* the last row of its streams */
+    uint32_t awaited;  /* the row of the stream that begins next, or NONE */
     tkt_map streams;   /* context << 32 | stream -> row */
     tkt_endings endings;
 } device;
@@ -108,6 +111,38 @@ static void keep_gap(sweep *s, const row *r, tkt_gap *gap, uint64_t host_ns,
     s->wish->each(s->wish->user, &time);
 }
 
+/* How much of [from, to) lies in recorded steps. Calls for one device come in order of time. */
+static uint64_t in_steps(const takt_trace *trace, row *r, uint64_t from, uint64_t to)
+{
+    const tkt_step *steps = trace->steps.items;
+    size_t count = trace->steps.count;
+    uint64_t sum_ns = 0;
+    while (r->step < count && steps[r->step].end_ns <= from)
+        r->step++;
+    if (r->step < count && from >= steps[r->step].begin_ns && to <= steps[r->step].end_ns)
+        return to - from;
+    for (size_t i = r->step; i < count && steps[i].begin_ns < to; i++) {
+        uint64_t begin_ns = steps[i].begin_ns > from ? steps[i].begin_ns : from;
+        uint64_t end_ns = steps[i].end_ns < to ? steps[i].end_ns : to;
+        sum_ns += end_ns > begin_ns ? end_ns - begin_ns : 0;
+    }
+    return sum_ns;
+}
+
+/* Until when a gap of a device is known to be one. Of a device that nobody watched before, a stream
+ * is busy from the launch of its first activity on, with that launch or with work from before. */
+static uint64_t seen_until(sweep *s, row *r, uint64_t begin_ns, uint64_t end_ns)
+{
+    uint32_t awaited = s->devices.items[r->place].awaited;
+    if (awaited == NONE || s->rows.items[awaited].launched_ns >= end_ns)
+        return end_ns;
+    uint64_t launched_ns = s->rows.items[awaited].launched_ns;
+    uint64_t until_ns = launched_ns > begin_ns ? launched_ns : begin_ns;
+    r->idle.unseen_ns += end_ns - until_ns;
+    r->idle.step_unknown_ns += in_steps(s->trace, r, until_ns, end_ns);
+    return until_ns;
+}
+
 /* Adds the idle time from begin_ns to end_ns, between the row's last activity and `after`. Either
  * may be NONE. */
 static void close_gap(sweep *s, row *r, uint32_t after, const tkt_gap_parts *parts,
@@ -115,10 +150,12 @@ static void close_gap(sweep *s, row *r, uint32_t after, const tkt_gap_parts *par
 {
     begin_ns = clip(s, begin_ns);
     end_ns = clip(s, end_ns);
+    if (begin_ns < end_ns && r->idle.is_device)
+        end_ns = seen_until(s, r, begin_ns, end_ns);
     if (begin_ns == end_ns || !s->is_known)
         return;
     uint64_t host_ns = parts->is_late ? clip(s, parts->host_until_ns) : begin_ns;
-    host_ns = host_ns < begin_ns ? begin_ns : host_ns;
+    host_ns = host_ns < begin_ns ? begin_ns : host_ns < end_ns ? host_ns : end_ns;
     r->idle.idle_ns += end_ns - begin_ns;
     r->idle.cause_ns[TKT_IDLE_HOST] += host_ns - begin_ns;
     r->idle.cause_ns[parts->rest] += end_ns - host_ns;
@@ -139,24 +176,6 @@ static void close_edge(sweep *s, row *r, uint32_t after, uint64_t begin_ns, uint
 {
     const tkt_gap_parts parts = {.host_until_ns = begin_ns, .rest = TKT_IDLE_EDGE};
     close_gap(s, r, after, &parts, begin_ns, end_ns);
-}
-
-/* How much of [from, to) lies in recorded steps. Calls for one device come in order of time. */
-static uint64_t in_steps(const takt_trace *trace, row *r, uint64_t from, uint64_t to)
-{
-    const tkt_step *steps = trace->steps.items;
-    size_t count = trace->steps.count;
-    uint64_t sum_ns = 0;
-    while (r->step < count && steps[r->step].end_ns <= from)
-        r->step++;
-    if (r->step < count && from >= steps[r->step].begin_ns && to <= steps[r->step].end_ns)
-        return to - from;
-    for (size_t i = r->step; i < count && steps[i].begin_ns < to; i++) {
-        uint64_t begin_ns = steps[i].begin_ns > from ? steps[i].begin_ns : from;
-        uint64_t end_ns = steps[i].end_ns < to ? steps[i].end_ns : to;
-        sum_ns += end_ns > begin_ns ? end_ns - begin_ns : 0;
-    }
-    return sum_ns;
 }
 
 __attribute__((always_inline)) static inline void add_busy(sweep *s, row *r, uint64_t from_ns,
@@ -255,7 +274,8 @@ static device *find_device(sweep *s, uint32_t label)
     device *d = number == NONE ? NULL : TKT_ARRAY_ADD(&s->devices);
     if (!d)
         return NULL;
-    *d = (device){.label = label, .row = number, .last_row = number};
+    *d = (device){.label = label, .row = number, .last_row = number, .awaited = NONE};
+    s->rows.items[number].place = (uint32_t)s->devices.count - 1;
     begin_device(s, &s->rows.items[number]);
     *known = s->devices.count;
     return d;
@@ -382,10 +402,45 @@ static void visit(void *user, const tkt_activity *activity)
         s->is_short = true;
         return;
     }
+    const row *stream = &s->rows.items[at->row];
+    device *d = &s->devices.items[at->device];
     bool waited = add_to_stream(s, at, activity);
     row *of_device = &s->rows.items[at->device_row];
     add_activity(s, of_device, activity, waited);
     add_to_device(s, of_device, activity);
+    if (at->row == d->awaited)
+        d->awaited = stream->next;
+}
+
+/* ---- Streams that have not begun ------------------------------------------------------------- */
+
+static void note_launch(void *user, const tkt_activity *activity)
+{
+    sweep *s = user;
+    const place *at = find_place(s, activity);
+    if (!at)
+        s->is_short = true;
+    else if (!s->rows.items[at->row].launched_ns)
+        s->rows.items[at->row].launched_ns = clip(s, tkt_launched_ns(s->trace, activity));
+}
+
+/* Finds the streams of devices that nobody watched, in the order in which they begin. */
+static takt_status find_streams(sweep *s)
+{
+    bool is_watched = s->trace->devices.count > 0;
+    for (size_t i = 0; i < s->trace->devices.count; i++)
+        is_watched &= s->trace->devices.items[i].earlier_until_ns > 0;
+    takt_status status = is_watched ? TAKT_OK : tkt_device_visit(s->trace, note_launch, s);
+    for (size_t i = s->is_short ? 0 : s->rows.count; status == TAKT_OK && i-- > 0;) {
+        row *r = &s->rows.items[i];
+        device *d = find_device(s, r->idle.device);
+        if (r->idle.is_device || s->rows.items[d->row].is_watched)
+            continue;
+        if (d->awaited != NONE && s->rows.items[d->awaited].launched_ns < r->launched_ns)
+            r->launched_ns = s->rows.items[d->awaited].launched_ns;
+        d->awaited = (uint32_t)i;
+    }
+    return status;
 }
 
 /* ---- The result ------------------------------------------------------------------------------ */
@@ -411,7 +466,8 @@ static bool take_rows(sweep *s, tkt_gaps *out)
                 return false;
             *idle = s->rows.items[at].idle;
             if (s->is_known)
-                idle->known_ns = s->end_ns - s->begin_ns - s->rows.items[at].unknown_ns;
+                idle->known_ns =
+                    s->end_ns - s->begin_ns - s->rows.items[at].unknown_ns - idle->unseen_ns;
             s->rows.items[at].place = (uint32_t)out->idles.count - 1;
         }
     }
@@ -429,7 +485,8 @@ static void take_longest(sweep *s, tkt_longest *l, tkt_gap_list *out)
 
 static takt_status take_all(sweep *s, tkt_gaps *out)
 {
-    close_rows(s);
+    if (!s->is_short)
+        close_rows(s);
     if (s->is_short || s->scopes.is_short || !take_rows(s, out))
         return TAKT_NO_MEMORY;
     tkt_idle_scopes_sort(&s->scopes, s->trace);
@@ -469,6 +526,8 @@ takt_status tkt_gaps_of(const takt_trace *trace, const tkt_gaps_wish *wish, tkt_
     tkt_gaps gaps = {.wall_ns = tkt_wall_ns(&trace->facts)};
     s.result = &gaps;
     takt_status status = tkt_wait_lists_init(&s.waits, trace);
+    if (status == TAKT_OK && s.is_known)
+        status = find_streams(&s);
     if (status == TAKT_OK)
         status = tkt_device_visit(trace, visit, &s);
     for (size_t i = 0; status == TAKT_OK && i < trace->devices.count; i++)

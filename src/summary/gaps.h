@@ -31,7 +31,8 @@ typedef enum tkt_idle_cause {
  *
  * A stream executes in order. From the launch of its first recorded activity to the begin of that it
  * was busy, with the launch or with work from before the recording; before that launch nothing is
- * known of it, nor of its device, unless the device was watched before the recording. */
+ * known of it, nor of its device, unless the device was watched before the recording. The device
+ * counts from the launch of its first activity on. */
 typedef struct tkt_idle {
     uint32_t device; /* string */
     uint32_t context;
@@ -48,7 +49,8 @@ typedef struct tkt_idle {
                     * which the whole device was idle, cause_ns[TKT_IDLE_HOST] in total */
     /* Of a device: */
     uint64_t total_ns;     /* sum of its activities' durations */
-    uint64_t first_ns;     /* from here on it was idle if nothing recorded ran */
+    uint64_t first_ns;     /* from here on it was idle if nothing recorded ran, but for: */
+    uint64_t unseen_ns;    /* gaps while a stream had not begun its first activity; not in known_ns */
     uint64_t step_busy_ns; /* its busy time in recorded steps */
     uint64_t step_unknown_ns; /* what is not known of the recorded steps */
     uint64_t computing_ns; /* its busy time with anything but copies */

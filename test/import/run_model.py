@@ -250,9 +250,15 @@ def devices(run):
 
 
 def gaps(run, works, is_attributed):
-    """A device is busy from its first launch on; what it did before is unknown."""
-    first = min(works, key=lambda work: work.begin)
-    launched = first.call.begin if is_attributed(first) else first.begin
-    times = [(work.begin, work.end) for work in works] + [(launched, first.begin)]
+    """A device is busy from its first launch on; what it did before is unknown, and what its other
+    streams do between the launch of their first work and its begin."""
+    first = {}
+    for work in sorted(works, key=lambda work: work.begin):
+        first.setdefault(work.stream, work)  # processes have the same contexts
+    waits = [(work.call.begin if is_attributed(work) else work.begin, work.begin)
+             for work in first.values()]
+    launched = waits[0][0]
+    times = [(work.begin, work.end) for work in works] + waits[:1]
+    known = [(max(begin, launched), end) for begin, end in times + waits]
     return dict(activities=len(works), busy_ns=union(times),
-                idle_ns=run.end - launched - union(times))
+                idle_ns=run.end - launched - union(known))

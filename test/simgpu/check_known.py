@@ -162,7 +162,23 @@ def known_ns(r, rule, works, is_device):
         begin = max(begin, r.works[0]["begin_ns"])
     elif rule == LAST or (rule == SLICE and r.losses["incomplete"]):
         end = min(end, r.last_end)
-    return (min(end, r.whole_until) if rule == SLICE else end) - begin
+    end = min(end, r.whole_until) if rule == SLICE else end
+    return end - begin - (unseen_ns(works, begin, end) if is_device and rule != EARLIER else 0)
+
+
+def unseen_ns(works, begin, end):
+    """The time in which none of the works ran, and in which some stream's first one was launched
+    already: behind it may have been work that nobody saw. But not for the very first."""
+    first, unseen, until = {}, 0, works[0]["begin_ns"]
+    for work in works:
+        first.setdefault(work["stream"], work)
+    for work in works:
+        awaited = [w["launch_begin_ns"] for w in first.values()
+                   if w["launch_begin_ns"] is not None and w["begin_ns"] >= work["begin_ns"]]
+        since = max([until, begin] + [min(awaited)] if awaited else [work["begin_ns"]])
+        unseen += max(0, min(work["begin_ns"], end) - since)
+        until = max(until, work["end_ns"])
+    return unseen
 
 
 def read_table():

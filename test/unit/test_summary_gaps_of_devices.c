@@ -68,12 +68,52 @@ static void many_streams_have_a_row_each(void **state)
     takt_trace_release(trace);
 }
 
+#define US(us) (UINT64_C(1000000) + UINT64_C(1000) * (us))
+
+/* Short kernels on stream 7. On stream 8 one is launched at 60 us and begins at 500: nobody knows
+ * what that stream did meanwhile, unless the device was watched before. */
+static void a_device_is_not_idle_while_a_stream_may_have_work(void **state)
+{
+    (void)state;
+    static const struct {
+        uint32_t stream;
+        uint64_t launched_us, begin_us, end_us;
+    } works[] = {{7, 20, 40, 50}, {7, 130, 140, 150}, {8, 60, 500, 520}, {7, 530, 540, 550}};
+    for (int is_watched = 0; is_watched < 2; is_watched++) {
+        takt_trace *trace = build_begin(US(1000));
+        build_track(trace, "main");
+        build_step(trace, 0, US(100), US(200));
+        for (size_t i = 0; i < 4; i++) {
+            uint64_t at = US(works[i].launched_us);
+            uint32_t call = build_call(trace, 0, "cudaLaunchKernel", TKT_NO_SPAN, at, at + 1);
+            tkt_activity *activity =
+                build_launched(trace, call, "cuda:0", "kernel a", TAKT_TIMING_KERNEL,
+                               US(works[i].begin_us), US(works[i].end_us));
+            activity->stream = works[i].stream;
+        }
+        trace->devices.items[0].earlier_until_ns = is_watched ? US(0) : 0;
+        build_end(trace);
+        tkt_gaps gaps = {0};
+        assert_int_equal(tkt_gaps_of(trace, &(tkt_gaps_wish){0}, &gaps), TAKT_OK);
+        const tkt_idle *device = tkt_idle_of(&gaps, trace->devices.items[0].label);
+        assert_int_equal(device->busy_ns, 1000 * (is_watched ? 50 : 70));
+        assert_int_equal(device->idle_ns, 1000 * (is_watched ? 950 : 10 + 20 + 450));
+        assert_int_equal(device->known_ns, device->busy_ns + device->idle_ns);
+        assert_int_equal(device->unseen_ns, 1000 * (is_watched ? 0 : 80 + 350));
+        assert_int_equal(device->step_busy_ns, 10000);
+        assert_int_equal(device->step_unknown_ns, 1000 * (is_watched ? 0 : 40 + 50));
+        tkt_gaps_fini(&gaps);
+        takt_trace_release(trace);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_pass_is_made_once),
         cmocka_unit_test(a_pass_that_failed_is_made_again),
         cmocka_unit_test(many_streams_have_a_row_each),
+        cmocka_unit_test(a_device_is_not_idle_while_a_stream_may_have_work),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

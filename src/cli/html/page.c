@@ -325,7 +325,7 @@ static void put_busy(const html_writer *writer, html_bytes *out)
         const tkt_idle *idle = &gaps->idles.items[i];
         if (!idle->is_device || !idle->known_ns)
             continue;
-        uint64_t since_ns = until_ns - idle->known_ns;
+        uint64_t since_ns = until_ns - idle->known_ns - idle->unseen_ns;
         html_print(out, "%s{\"device\": ", is_first ? "" : ", ");
         put_text(out, tkt_trace_text(writer->trace, idle->device));
         html_print(out, ", \"since\": %" PRIu64 ", \"until\": %" PRIu64 "}",
