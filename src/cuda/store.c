@@ -69,6 +69,7 @@ __attribute__((cold)) void tkt_store_fini(tkt_store *store)
     tkt_strtab_fini(&store->strings);
     tkt_map_fini(&store->shape_index);
     tkt_map_fini(&store->name_index);
+    tkt_map_fini(&store->graph_sets);
     tkt_map_fini(&store->pools);
     tkt_map_fini(&store->pool_times);
     tkt_map_fini(&store->allocated);

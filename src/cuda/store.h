@@ -301,6 +301,7 @@ typedef struct tkt_store {
     bool             is_forced_flush; /* the buffer being decoded came from a forced flush: it may
                                        * have unfinished records */
     bool             has_said_zero_nodes;
+    tkt_map graph_sets; /* set of a tkt_graph_launch -> the first executable graph with it + 1 */
     TKT_ARRAY_OF(tkt_stored_name) names; /* this and the next two: for the decoder only */
     tkt_map          name_index; /* address of a kernel's name, or another key -> index + 1 */
     tkt_map          pools;      /* address of a memory pool -> its bytes */

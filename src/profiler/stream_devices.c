@@ -143,7 +143,7 @@ static void add_activity(taking *t, const tkt_stored_activity *from, uint32_t sh
 
 static void add_node(taking *t, const tkt_stored_activity *from)
 {
-    tkt_graph_launch *launch = tkt_graphs_add(&t->to->graphs, from);
+    tkt_graph_launch *launch = tkt_graphs_add(&t->to->graphs, t->store, from);
     if (launch)
         launch->owner = takt_now_ns();
     else
@@ -240,7 +240,7 @@ static void take_graphs(taking *t, bool is_last)
         const tkt_graph_launch *launch = &graphs->items.items[count];
         if (!is_last && launch->owner + quiet_ns > now)
             break;
-        add_activity(t, &launch->whole, tkt_graph_shape(graphs, t->to->trace, launch));
+        add_activity(t, &launch->whole, tkt_graph_shape(graphs, t->store, t->to->trace, launch));
     }
     tkt_graphs_drop(graphs, count);
 }

@@ -250,7 +250,7 @@ static void add_graph(tkt_device_fold *fold, tkt_store *store, const tkt_graph_l
     const work whole = {.duration_ns = launch->whole.end - launch->whole.begin,
                         .correlation = launch->whole.correlation,
                         .device = launch->whole.device,
-                        .label = tkt_store_string(store, tkt_launch_label(text, launch)),
+                        .label = tkt_store_string(store, tkt_launch_label(text, store, launch)),
                         .filter = TAKT_TIMING_GRAPH};
     if (whole.label == TKT_STRTAB_FULL)
         fold->losses.no_memory++;
@@ -367,7 +367,7 @@ static void add_node(tkt_device_fold *fold, tkt_store *store, const tkt_stored_a
         find_owners(fold);
         add_graphs(fold, store, MOST_GRAPHS / 2);
     }
-    fold->losses.no_memory += !tkt_graphs_add(&fold->graphs, from);
+    fold->losses.no_memory += !tkt_graphs_add(&fold->graphs, store, from);
 }
 
 static void hold_body(tkt_device_fold *fold, tkt_store *store, const tkt_stored_activity *from,

@@ -246,7 +246,7 @@ static void join_activity(join *j, const tkt_stored_activity *from, uint64_t pos
     if (tkt_stored_loss(from))
         count_lost(j, from, call);
     else if (is_node)
-        j->is_short |= !tkt_graphs_add(&j->graphs, from);
+        j->is_short |= !tkt_graphs_add(&j->graphs, j->store, from);
     else
         add_activity(j, from, shape_of(j, from->shape), call);
 }
@@ -255,7 +255,7 @@ __attribute__((cold)) static void join_graphs(join *j)
 {
     for (size_t i = 0; i < j->graphs.items.count && !j->is_short; i++) {
         const tkt_graph_launch *launch = &j->graphs.items.items[i];
-        add_activity(j, &launch->whole, tkt_graph_shape(&j->graphs, j->trace, launch),
+        add_activity(j, &launch->whole, tkt_graph_shape(&j->graphs, j->store, j->trace, launch),
                      call_of(j, &launch->whole));
     }
 }

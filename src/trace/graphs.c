@@ -16,7 +16,7 @@ static tkt_graph_launch *add_launch(tkt_graphs *graphs, const tkt_stored_activit
 {
     tkt_graph_launch *added = TKT_ARRAY_ADD(&graphs->items);
     if (added)
-        *added = (tkt_graph_launch){.whole = *node, .nodes = 1};
+        *added = (tkt_graph_launch){.whole = *node};
     return added;
 }
 
@@ -35,27 +35,33 @@ static void add_node(tkt_graph_launch *launch, const tkt_stored_activity *node)
     launch->nodes++;
 }
 
-tkt_graph_launch *tkt_graphs_add(tkt_graphs *graphs, const tkt_stored_activity *node)
+/* The node's launch, which is added if it is new; NULL without memory. */
+static tkt_graph_launch *launch_of(tkt_graphs *graphs, const tkt_stored_activity *node)
 {
     size_t last = graphs->items.count;
     tkt_graph_launch *launch = last ? &graphs->items.items[last - 1] : NULL;
-    if (launch && launch->whole.correlation == node->correlation) {
-        add_node(launch, node);
+    if (launch && launch->whole.correlation == node->correlation)
         return launch;
-    }
     uint64_t *index = tkt_map_put(&graphs->index, node->correlation);
-    if (!index)
-        return NULL;
-    if (*index) {
-        launch = &graphs->items.items[*index - 1];
-        add_node(launch, node);
-        return launch;
-    }
+    if (!index || *index)
+        return index ? &graphs->items.items[*index - 1] : NULL;
     launch = add_launch(graphs, node);
     if (launch)
         *index = graphs->items.count;
     else
         tkt_map_remove(&graphs->index, node->correlation);
+    return launch;
+}
+
+tkt_graph_launch *tkt_graphs_add(tkt_graphs *graphs, const tkt_store *store,
+                                 const tkt_stored_activity *node)
+{
+    tkt_graph_launch *launch = launch_of(graphs, node);
+    if (!launch)
+        return NULL;
+    uint32_t label = store->shapes.items[node->shape].label;
+    launch->set += tkt_hash_bytes(&label, sizeof label);
+    add_node(launch, node);
     return launch;
 }
 
@@ -81,15 +87,22 @@ void tkt_graphs_drop(tkt_graphs *graphs, size_t count)
         *tkt_map_get(&graphs->index, items[i].whole.correlation) = i + 1;
 }
 
-const char *tkt_launch_label(char out[TKT_GRAPH_LABEL_BYTES], const tkt_graph_launch *launch)
+const char *tkt_launch_label(char out[TKT_GRAPH_LABEL_BYTES], tkt_store *store,
+                             const tkt_graph_launch *launch)
 {
-    return tkt_graph_label(out, launch->whole.graph, " from nodes");
+    bool is_full = store->graph_sets.count >= TKT_MOST_GRAPHS;
+    uint64_t *first = is_full ? tkt_map_get(&store->graph_sets, launch->set)
+                              : tkt_map_put(&store->graph_sets, launch->set);
+    if (first && !*first)
+        *first = (uint64_t)launch->whole.graph + 1;
+    return tkt_graph_label(out, first ? (uint32_t)(*first - 1) : launch->whole.graph,
+                           " from nodes");
 }
 
-static uint32_t add_shape(takt_trace *trace, const tkt_graph_launch *launch)
+static uint32_t add_shape(tkt_store *store, takt_trace *trace, const tkt_graph_launch *launch)
 {
     char label[TKT_GRAPH_LABEL_BYTES];
-    uint32_t string = tkt_trace_string_of(trace, tkt_launch_label(label, launch));
+    uint32_t string = tkt_trace_string_of(trace, tkt_launch_label(label, store, launch));
     tkt_shape *shape = string == TKT_STRTAB_FULL ? NULL : TKT_ARRAY_ADD(&trace->shapes);
     if (!shape)
         return TKT_NO_SHAPE;
@@ -100,14 +113,15 @@ static uint32_t add_shape(takt_trace *trace, const tkt_graph_launch *launch)
     return (uint32_t)trace->shapes.count - 1;
 }
 
-uint32_t tkt_graph_shape(tkt_graphs *graphs, takt_trace *trace, const tkt_graph_launch *launch)
+uint32_t tkt_graph_shape(tkt_graphs *graphs, tkt_store *store, takt_trace *trace,
+                         const tkt_graph_launch *launch)
 {
     uint64_t key = (uint64_t)launch->whole.graph << 32 | launch->nodes;
     uint64_t *known = tkt_map_put(&graphs->shapes, key);
     if (!known)
         return TKT_NO_SHAPE;
     if (!*known) {
-        uint32_t shape = add_shape(trace, launch);
+        uint32_t shape = add_shape(store, trace, launch);
         if (shape == TKT_NO_SHAPE) {
             tkt_map_remove(&graphs->shapes, key);
             return TKT_NO_SHAPE;

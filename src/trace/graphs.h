@@ -15,6 +15,7 @@
 typedef struct tkt_graph_launch {
     tkt_stored_activity whole; /* device, context and stream are the first node's */
     uint64_t owner; /* for the caller to use; 0 at first */
+    uint64_t set;   /* tells the names of the graph's own nodes, in any order */
     uint32_t nodes; /* that have arrived */
 } tkt_graph_launch;
 
@@ -27,9 +28,10 @@ typedef struct tkt_graphs {
 
 void tkt_graphs_fini(tkt_graphs *graphs);
 
-/* Adds a node, an activity whose `graph` is set, to its launch. Returns the launch, valid until the
- * next node is added; NULL without memory. */
-tkt_graph_launch *tkt_graphs_add(tkt_graphs *graphs, const tkt_stored_activity *node);
+/* Adds a node, an activity of the store whose `graph` is set, to its launch. Returns the launch,
+ * valid until the next node is added; NULL without memory. */
+tkt_graph_launch *tkt_graphs_add(tkt_graphs *graphs, const tkt_store *store,
+                                 const tkt_stored_activity *node);
 
 /* Adds a body to its launch and returns that; NULL if the launch is not there any more. */
 tkt_graph_launch *tkt_graphs_extend(tkt_graphs *graphs, const tkt_stored_activity *body);
@@ -38,11 +40,16 @@ tkt_graph_launch *tkt_graphs_extend(tkt_graphs *graphs, const tkt_stored_activit
  * launch. */
 void tkt_graphs_drop(tkt_graphs *graphs, size_t count);
 
-/* The launch's name in tables, "graph 5 from nodes"; returns out. */
-const char *tkt_launch_label(char out[TKT_GRAPH_LABEL_BYTES], const tkt_graph_launch *launch);
+/* The launch's name in tables, "graph 5 from nodes"; returns out. Graphs with the same nodes, such as
+ * one that is instantiated again and again, have the number of the first one. With the store's
+ * lock. */
+const char *tkt_launch_label(char out[TKT_GRAPH_LABEL_BYTES], tkt_store *store,
+                             const tkt_graph_launch *launch);
 
-/* The index of the launch's shape in the trace, added if it is new; TKT_NO_SHAPE without memory. */
-uint32_t tkt_graph_shape(tkt_graphs *graphs, takt_trace *trace, const tkt_graph_launch *launch);
+/* The index of the launch's shape in the trace, added if it is new; TKT_NO_SHAPE without memory.
+ * With the store's lock. */
+uint32_t tkt_graph_shape(tkt_graphs *graphs, tkt_store *store, takt_trace *trace,
+                         const tkt_graph_launch *launch);
 
 /* ======== Bodies ======== */
 

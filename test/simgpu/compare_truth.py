@@ -16,6 +16,7 @@ exactly stands in truth_compare.TOLERANCES."""
 import glob
 import json
 import os
+import re
 import subprocess
 import sys
 
@@ -193,8 +194,19 @@ def tell():
         print(f"{text}: {', '.join(where) or 'none'}")
 
 
+def name_graphs(folder, books):
+    """All graphs have the same nodes: those put together from them have the number of one."""
+    names = {work.name for work in books.works if work.name.endswith(" from nodes")}
+    said = json.dumps([read_reports(folder, number) for number in CYCLES])
+    found = set(re.findall(r"graph \d+ from nodes", said))
+    checks.equal("all cycles", "names of graphs", (len(found), found <= names), (int(bool(names)), True))
+    for work in books.works:
+        work.name = min(found, default=work.name) if work.name in names else work.name
+
+
 def main(takt, folder, mode, graph, *drift):
     books = Books(folder, graph, [int(value) for value in drift] or [0, 0])
+    name_graphs(folder, books)
     for number in CYCLES:
         check_cycle(takt, folder, books, number, mode)
     truth_rows.check_timers(checks, folder, books)

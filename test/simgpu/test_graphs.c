@@ -71,8 +71,8 @@ typedef struct replay {
     CUstream stream;
     CUgraphExec exec;
     unsigned id;
-    char row[32];      /* "graph 5" */
-    char composed[32]; /* "graph 5 from nodes" */
+    char row[32]; /* "graph 5" */
+    const char *second;
 } replay;
 
 static const char *second = "two"; /* kernel of the graphs that are made */
@@ -97,8 +97,30 @@ static replay make_of(bool is_empty)
     check(cuGraphDestroy(graph));
     made.id = sim_graph_exec_id(made.exec);
     snprintf(made.row, sizeof made.row, "graph %u", made.id);
-    snprintf(made.composed, sizeof made.composed, "graph %u from nodes", made.id);
+    made.second = second;
     return made;
+}
+
+/* The row of launches that are put together: graphs of the same nodes have the number of the first
+ * that was, as of the first that is asked for. */
+static const char *composed_of(const char *nodes, unsigned id)
+{
+    static struct {
+        const char *nodes;
+        char row[32];
+    } rows[8];
+    size_t i = 0;
+    while (rows[i].nodes && strcmp(rows[i].nodes, nodes) != 0)
+        i++;
+    if (!rows[i].nodes)
+        snprintf(rows[i].row, sizeof rows[i].row, "graph %u from nodes", id);
+    rows[i].nodes = nodes;
+    return rows[i].row;
+}
+
+static const char *composed(const replay *made)
+{
+    return composed_of(made->second, made->id);
 }
 
 static replay make(void)
@@ -207,7 +229,7 @@ TEST(a_profiler_of_nodes_in_a_timer_of_graphs)
     stop_without_losses(profiler);
     end_timing(timing, 3);
     assert_rows(timing, made.row, 0, 1);
-    assert_rows(timing, made.composed, NODES, 2);
+    assert_rows(timing, composed(&made), NODES, 2);
     takt_timing_free(timing);
     assert_int_equal(takt_trace_count(last_trace, TAKT_TRACE_ACTIVITIES), 2 * NODES);
     unmake(&made);
@@ -229,9 +251,8 @@ TEST(a_graph_from_before_makes_all_launches_nodes)
         run(&before, 1);
     }
     stop_without_losses(profiler);
-    assert_int_equal(traced(before.composed, "step"), 5);
+    assert_int_equal(traced(composed(&before), "step"), 5 + 8); /* the same nodes */
     assert_int_equal(traced(inside.row, "step"), 2);
-    assert_int_equal(traced(inside.composed, "step"), 8);
     assert_int_equal(traced("kernel plain", "step"), 5);
     assert_int_equal(takt_trace_count(last_trace, TAKT_TRACE_ACTIVITIES), 20);
     unmake(&before);
@@ -245,7 +266,7 @@ TEST(a_timing_of_graphs_lists_one_made_before)
     run(&made, 3);
     launch_on("plain", NULL);
     end_timing(timing, 3);
-    assert_rows(timing, made.composed, NODES, 3);
+    assert_rows(timing, composed(&made), NODES, 3);
     const takt_activity *first = takt_timing_at(timing, 0);
     assert_int_equal(first->filter, TAKT_TIMING_GRAPH);
     assert_int_equal(first->graph, made.id);
@@ -263,7 +284,7 @@ TEST(copies_beside_graphs_are_not_those_inside)
     run(&made, 2);
     check(cuMemcpyDtoH_v2(host, memory, sizeof host));
     end_timing(timing, 3);
-    assert_rows(timing, made.composed, NODES, 2);
+    assert_rows(timing, composed(&made), NODES, 2);
     assert_int_equal(rows_of(timing, "memcpy DtoH", 700, 0), 1);
     takt_timing_free(timing);
     unmake(&made);
@@ -295,7 +316,7 @@ TEST(graphs_can_be_whole_beside_kernels)
     check(cuMemcpyDtoH_v2(host, memory, sizeof host));
     end_timing(timing, 3);
     end_timing(nodes, 2 * NODES + 2);
-    assert_rows(timing, made.composed, NODES, 2);
+    assert_rows(timing, composed(&made), NODES, 2);
     assert_int_equal(rows_of(timing, "kernel plain", 300, 0), 1);
     takt_timing_free(timing);
     takt_timing_free(nodes);
@@ -307,7 +328,7 @@ static void count_graphs(const takt_timing *timing, const char *indent, void *us
     replay *made = user;
     (void)indent;
     assert_int_equal(takt_timing_count(timing), 2);
-    assert_rows(timing, made->composed, NODES, 1);
+    assert_rows(timing, composed(made), NODES, 1);
     assert_int_equal(rows_of(timing, "kernel plain", 300, 0), 1);
     made->id = 0;
 }
@@ -343,7 +364,7 @@ TEST(a_profiler_of_graphs_alone)
         start_in_foreground((takt_profiler_options){.filter = TAKT_TIMING_GRAPH});
     run(&before, 4);
     stop_without_losses(profiler);
-    assert_int_equal(traced(before.composed, NULL), 4);
+    assert_int_equal(traced(composed(&before), NULL), 4);
     assert_int_equal(takt_trace_count(last_trace, TAKT_TRACE_ACTIVITIES), 4);
     unmake(&before);
 }
@@ -358,7 +379,7 @@ TEST(a_timer_of_graphs_in_a_profiler_of_nodes)
     takt_timing *timing = begin_timing(TAKT_TIMING_GRAPH);
     run(&made, 2);
     end_timing(timing, 2);
-    assert_rows(timing, made.composed, NODES, 2);
+    assert_rows(timing, composed(&made), NODES, 2);
     takt_timing_free(timing);
     run(&made, 1);
     stop_without_losses(profiler);
@@ -389,6 +410,7 @@ TEST(graphs_of_several_threads_are_told_apart)
 {
     pthread_t threads[THREADS];
     replay made[THREADS];
+    char row[32];
     for (int i = 0; i < THREADS; i++)
         made[i] = make();
     takt_timing *timing = begin_timing(TAKT_TIMING_GRAPH);
@@ -401,7 +423,9 @@ TEST(graphs_of_several_threads_are_told_apart)
     for (size_t i = 0; i < THREADS * LAUNCHES; i++) {
         const takt_activity *activity = takt_timing_at(timing, i);
         assert_int_equal(activity->graph_node_count, NODES);
-        assert_true(strncmp(activity->name, activity->scope, strlen(activity->scope)) == 0);
+        snprintf(row, sizeof row, "graph %u", activity->graph);
+        assert_string_equal(row, activity->scope);
+        assert_string_equal(activity->name, composed(&made[0])); /* the same nodes */
     }
     takt_timing_free(timing);
     for (int i = 0; i < THREADS; i++)
@@ -440,13 +464,14 @@ TEST(a_summary_has_the_same_rows)
         run(&before, 2);
         {
             TAKT_SCOPE("inner");
-            run(&inside, 1);
             run(&before, 1);
         }
+        TAKT_SCOPE("other");
+        run(&inside, 1);
     }
     stop_without_losses(profiler);
-    assert_sum("step", before.composed, 2 * ROUNDS, (uint64_t)2 * ROUNDS * LAUNCH_NS);
-    assert_sum("inner", before.composed, ROUNDS, (uint64_t)ROUNDS * LAUNCH_NS);
+    assert_sum("step", composed(&before), 2 * ROUNDS, (uint64_t)2 * ROUNDS * LAUNCH_NS);
+    assert_sum("inner", composed(&before), ROUNDS, (uint64_t)ROUNDS * LAUNCH_NS);
     assert_int_equal(last_trace->node_activities.count, 3);
     unmake(&before);
     unmake(&inside);
@@ -536,6 +561,28 @@ static void fill_memory(CUstream stream)
 }
 
 #define LITTLE_MEMORY ((uint64_t)1 << 20)
+
+/* Two kinds of graphs, in windows of all kinds. */
+TEST(graphs_made_again_and_again_have_a_row_for_each_set_of_nodes)
+{
+    const takt_mode modes[] = {TAKT_MODE_TRACE, TAKT_MODE_SUMMARY, TAKT_MODE_BOTH};
+    for (size_t i = 0; i < 3; i++) {
+        takt_profiler *profiler = start_in_foreground(
+            (takt_profiler_options){.mode = modes[i], .graph = TAKT_GRAPH_LAUNCH});
+        for (int k = 0; k < 20; k++) {
+            TAKT_SCOPE("step");
+            second = k % 2 ? "plain" : "two";
+            replay made = make();
+            run(&made, 1 + k % 2);
+            assert_non_null(composed(&made));
+            unmake(&made);
+        }
+        second = "two";
+        stop_without_losses(profiler);
+        assert_int_equal(count_of(composed_of("two", 0)), 10);
+        assert_int_equal(count_of(composed_of("plain", 0)), 20);
+    }
+}
 
 /* They have the id of no call. */
 TEST(bodies_of_conditions_belong_to_the_launch_of_their_graph)
@@ -716,7 +763,7 @@ TEST(bodies_that_begin_after_the_window_are_its_own)
 TEST(all_modes_put_the_same_launches_together)
 {
     const takt_mode modes[] = {TAKT_MODE_TRACE, TAKT_MODE_SUMMARY, TAKT_MODE_TRACE};
-    char folder[] = "/tmp/takt-graphs-XXXXXX", command[64], row[32];
+    char folder[] = "/tmp/takt-graphs-XXXXXX", command[64];
     CUstream stream;
     CUgraph graph;
     CUgraphExec execs[2]; /* the second has nothing but a body */
@@ -731,7 +778,7 @@ TEST(all_modes_put_the_same_launches_together)
         check(cuGraphInstantiateWithFlags(&execs[i], graph, 0));
         check(cuGraphDestroy(graph));
     }
-    snprintf(row, sizeof row, "graph %u from nodes", sim_graph_exec_id(execs[0]));
+    const char *row = composed_of("one", sim_graph_exec_id(execs[0]));
     for (int with_kernels = 0; with_kernels < 2; with_kernels++) {
         for (size_t i = 0; i < 3; i++) {
             uint32_t filter = TAKT_TIMING_GRAPH | (with_kernels ? TAKT_TIMING_KERNEL : 0);
@@ -789,7 +836,8 @@ TEST(a_stream_that_holds_a_body_loses_none_of_many_launches)
         MANY = 100000
     };
     const char *const kernels[] = {"one", "plain"};
-    char folder[] = "/tmp/takt-graphs-XXXXXX", command[64], rows[2][32];
+    char folder[] = "/tmp/takt-graphs-XXXXXX", command[64];
+    const char *rows[2];
     CUstream stream;
     CUgraph graph;
     CUgraphExec execs[2]; /* the first has a body */
@@ -802,7 +850,7 @@ TEST(a_stream_that_holds_a_body_loses_none_of_many_launches)
         check(cuStreamEndCapture(stream, &graph));
         check(cuGraphInstantiateWithFlags(&execs[i], graph, 0));
         check(cuGraphDestroy(graph));
-        snprintf(rows[i], sizeof rows[i], "graph %u from nodes", sim_graph_exec_id(execs[i]));
+        rows[i] = composed_of(i == 0 ? kernels[0] : "plain two", sim_graph_exec_id(execs[i]));
     }
     takt_profiler *profiler =
         start_in_foreground((takt_profiler_options){.mode = TAKT_MODE_TRACE,
