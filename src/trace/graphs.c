@@ -116,7 +116,8 @@ static uint32_t add_shape(tkt_store *store, takt_trace *trace, const tkt_graph_l
 uint32_t tkt_graph_shape(tkt_graphs *graphs, tkt_store *store, takt_trace *trace,
                          const tkt_graph_launch *launch)
 {
-    uint64_t key = (uint64_t)launch->whole.graph << 32 | launch->nodes;
+    const uint64_t which[] = {launch->whole.graph, launch->nodes, launch->set};
+    uint64_t key = tkt_hash_bytes(which, sizeof which);
     uint64_t *known = tkt_map_put(&graphs->shapes, key);
     if (!known)
         return TKT_NO_SHAPE;

@@ -23,7 +23,7 @@ typedef struct tkt_graph_launch {
 typedef struct tkt_graphs {
     TKT_ARRAY_OF(tkt_graph_launch) items; /* in the order of the first arrivals */
     tkt_map index;  /* correlation -> index + 1 */
-    tkt_map shapes; /* graph << 32 | node count -> shape of the trace + 1 */
+    tkt_map shapes; /* hash of graph, node count and set -> shape of the trace + 1 */
 } tkt_graphs;
 
 void tkt_graphs_fini(tkt_graphs *graphs);

@@ -245,5 +245,15 @@ CUAPI cuGraphLaunch_ptsz(CUgraphExec exec, CUstream stream)
            &params);
 }
 
+CUAPI cuGraphExecUpdate_v2(CUgraphExec exec, CUgraph graph, CUgraphExecUpdateResultInfo *info)
+{
+    const struct {
+        CUgraphExec exec;
+        CUgraph graph;
+        CUgraphExecUpdateResultInfo *info;
+    } params = {exec, graph, info};
+    DRIVER(cuGraphExecUpdate_v2, sim_exec_update((sim_exec *)exec, (sim_graph *)graph), &params);
+}
+
 DRIVER_FUNCTION(cuGraphExecDestroy, (CUgraphExec exec), sim_exec_destroy((sim_exec *)exec), &exec)
 DRIVER_FUNCTION(cuGraphDestroy, (CUgraph graph), sim_graph_destroy((sim_graph *)graph), &graph)

@@ -164,6 +164,11 @@ typedef struct CUevent_st *cudaEvent_t;
 typedef struct CUgraph_st *cudaGraph_t;
 typedef struct CUgraphNode_st *cudaGraphNode_t;
 typedef struct CUgraphExec_st *cudaGraphExec_t;
+typedef struct cudaGraphExecUpdateResultInfo_st {
+    int result;
+    cudaGraphNode_t at;
+    cudaGraphNode_t from;
+} cudaGraphExecUpdateResultInfo;
 typedef struct CUkern_st *cudaKernel_t;
 typedef struct CUmemPoolHandle_st *cudaMemPool_t;
 typedef struct cudaArray *cudaArray_t;
@@ -490,6 +495,8 @@ CUDART cudaGraphInstantiateWithFlags(cudaGraphExec_t *exec, cudaGraph_t graph,
                                      unsigned long long flags);
 CUDART cudaGraphUpload(cudaGraphExec_t exec, cudaStream_t stream);
 CUDART cudaGraphLaunch(cudaGraphExec_t exec, cudaStream_t stream);
+CUDART cudaGraphExecUpdate(cudaGraphExec_t exec, cudaGraph_t graph,
+                           cudaGraphExecUpdateResultInfo *info);
 CUDART cudaGraphExecDestroy(cudaGraphExec_t exec);
 CUDART cudaGraphDestroy(cudaGraph_t graph);
 

@@ -209,5 +209,17 @@ CUDART cudaGraphLaunch_ptsz(cudaGraphExec_t exec, cudaStream_t stream)
     RUNTIME(cudaGraphLaunch_ptsz, cuGraphLaunch_ptsz(exec, stream), &params);
 }
 
+CUDART cudaGraphExecUpdate(cudaGraphExec_t exec, cudaGraph_t graph,
+                           cudaGraphExecUpdateResultInfo *info)
+{
+    struct {
+        cudaGraphExec_t exec;
+        cudaGraph_t graph;
+        cudaGraphExecUpdateResultInfo *info;
+    } params = {exec, graph, info};
+    RUNTIME(cudaGraphExecUpdate,
+            cuGraphExecUpdate_v2(exec, graph, (CUgraphExecUpdateResultInfo *)info), &params);
+}
+
 RUNTIME_FUNCTION(cudaGraphExecDestroy, (cudaGraphExec_t exec), cuGraphExecDestroy(exec), &exec)
 RUNTIME_FUNCTION(cudaGraphDestroy, (cudaGraph_t graph), cuGraphDestroy(graph), &graph)

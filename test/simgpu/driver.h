@@ -25,6 +25,11 @@ typedef struct CUevent_st *CUevent;
 typedef struct CUgraph_st *CUgraph;
 typedef struct CUgraphNode_st *CUgraphNode;
 typedef struct CUgraphExec_st *CUgraphExec;
+typedef struct CUgraphExecUpdateResultInfo_st {
+    int result;
+    CUgraphNode at;
+    CUgraphNode from;
+} CUgraphExecUpdateResultInfo;
 typedef struct CUmemPoolHandle_st *CUmemoryPool;
 typedef void (*CUhostFn)(void *data);
 typedef int CUstreamCaptureMode;
@@ -152,6 +157,7 @@ CUAPI cuLaunchKernelEx(const CUlaunchConfig *config, CUfunction function, void *
                        void **extra);
 CUAPI cuLaunchHostFunc(CUstream stream, CUhostFn call, void *data);
 CUAPI cuGraphInstantiateWithFlags(CUgraphExec *exec, CUgraph graph, unsigned long long flags);
+CUAPI cuGraphExecUpdate_v2(CUgraphExec exec, CUgraph graph, CUgraphExecUpdateResultInfo *info);
 CUAPI cuGraphLaunch(CUgraphExec exec, CUstream stream);
 CUAPI cuGraphExecDestroy(CUgraphExec exec);
 CUAPI cuGraphDestroy(CUgraph graph);

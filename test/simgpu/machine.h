@@ -10,6 +10,7 @@
 enum {
     SIM_OK = 0,
     SIM_INVALID_VALUE = 1,
+    SIM_UPDATE_FAILED = 910,
     SIM_OUT_OF_MEMORY = 2,
     SIM_NOT_INITIALIZED = 3,
     SIM_NO_DEVICE = 100,
@@ -193,6 +194,8 @@ SIM_API int sim_graph_connect(sim_graph *graph, sim_node *const *from, sim_node 
 SIM_API int sim_graph_list(sim_graph *graph, bool roots_only, sim_node **nodes, size_t *count);
 SIM_API int sim_node_type(sim_node *node, int *type);
 SIM_API int sim_graph_instantiate(sim_graph *graph, sim_exec **out);
+/* The exec takes over the graph's nodes; SIM_UPDATE_FAILED if it has others in number or kind. */
+SIM_API int sim_exec_update(sim_exec *exec, sim_graph *graph);
 SIM_API int sim_graph_launch(sim_exec *exec, sim_stream *stream);
 SIM_API int sim_exec_destroy(sim_exec *exec);
 

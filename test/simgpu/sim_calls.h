@@ -132,6 +132,7 @@
     X(cudaGraphUpload_ptsz, 349, v10000) \
     X(cudaGraphLaunch, 311, v10000) \
     X(cudaGraphLaunch_ptsz, 312, v10000) \
+    X(cudaGraphExecUpdate, 335, v10020) \
     X(cudaGraphExecDestroy, 313, v10000) \
     X(cudaGraphDestroy, 314, v10000) \
     X(cudaDeviceReset, 164, v3020) \
@@ -246,6 +247,7 @@
     X(cuGraphInstantiateWithFlags, 643) \
     X(cuGraphLaunch, 514) \
     X(cuGraphLaunch_ptsz, 515) \
+    X(cuGraphExecUpdate_v2, 696) \
     X(cuGraphExecDestroy, 516) \
     X(cuGraphDestroy, 517) \
     X(cuModuleLoadData, 19) \

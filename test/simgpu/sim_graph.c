@@ -389,6 +389,40 @@ int sim_graph_instantiate(sim_graph *graph, sim_exec **out)
     return status;
 }
 
+static bool has_same_kinds(const sim_exec *a, const sim_exec *b)
+{
+    bool are_same = a->node_count == b->node_count;
+    for (size_t i = 0; are_same && i < a->node_count; i++)
+        are_same = a->nodes[i]->work.type == b->nodes[i]->work.type &&
+                   a->nodes[i]->after_count == b->nodes[i]->after_count;
+    return are_same;
+}
+
+int sim_exec_update(sim_exec *exec, sim_graph *graph)
+{
+    sim_lock();
+    bool are_there = sim_is(exec, SIM_AN_EXEC) && sim_is(graph, SIM_A_GRAPH);
+    int status = are_there ? SIM_OK : SIM_INVALID_VALUE;
+    if (!status) {
+        sim_exec *from = sim_new(sizeof *from);
+        sim_born(from, SIM_AN_EXEC);
+        if (flatten(from, graph, NULL, 0, NULL) && has_same_kinds(exec, from)) {
+            sim_exec before = *exec;
+            assign_lanes(from, sim_context_here());
+            exec->nodes = from->nodes;
+            exec->stream_ids = from->stream_ids;
+            exec->lane_count = from->lane_count;
+            from->nodes = before.nodes;
+            from->stream_ids = before.stream_ids;
+        } else {
+            status = SIM_UPDATE_FAILED;
+        }
+        free_exec(from);
+    }
+    sim_unlock();
+    return status;
+}
+
 int sim_exec_destroy(sim_exec *exec)
 {
     sim_lock();

@@ -584,6 +584,37 @@ TEST(graphs_made_again_and_again_have_a_row_for_each_set_of_nodes)
     }
 }
 
+/* Its launches before and after are told apart by their nodes. */
+TEST(an_updated_graph_launches_other_nodes)
+{
+    const takt_graph levels[] = {TAKT_GRAPH_NODE, TAKT_GRAPH_LAUNCH};
+    CUgraph graph;
+    for (size_t i = 0; i < 2; i++) {
+        replay made = make();
+        takt_profiler *profiler = start_in_foreground((takt_profiler_options){.graph = levels[i]});
+        run(&made, 3);
+        check(cuStreamBeginCapture_v2(made.stream, 0));
+        launch_on("one", made.stream);
+        check(cuMemsetD8Async(memory, 0, sizeof host[0], made.stream));
+        launch_on("plain", made.stream);
+        check(cuMemcpyDtoHAsync_v2(host[0], memory, sizeof host[0], made.stream));
+        check(cuStreamEndCapture(made.stream, &graph));
+        check(cuGraphExecUpdate_v2(made.exec, graph, NULL));
+        check(cuGraphDestroy(graph));
+        run(&made, 2);
+        stop_without_losses(profiler);
+        if (levels[i] == TAKT_GRAPH_NODE) {
+            assert_int_equal(count_of("kernel two"), 3);
+            assert_int_equal(count_of("kernel plain"), 2);
+            assert_int_equal(count_of("kernel one"), 5);
+        } else {
+            assert_int_equal(count_of(composed_of("two", 0)), 3);
+            assert_int_equal(count_of(composed_of("plain", 0)), 2);
+        }
+        unmake(&made);
+    }
+}
+
 /* They have the id of no call. */
 TEST(bodies_of_conditions_belong_to_the_launch_of_their_graph)
 {
