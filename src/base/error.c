@@ -310,9 +310,22 @@ void takt_set_log(takt_log_function function, void *user)
 
 /* Messages contain file names, keys and kernel names, so they may contain any bytes. */
 
-/* Longer than any caller's buffer. If vsnprintf cuts inside a character, tkt_printable() cuts once
- * more, between characters. */
-#define LONGEST_LINE 1280
+/* Longer than any caller's buffer, and than a path and what is said of it. */
+#define LONGEST_LINE 5120
+
+/* The begin says what happened to what, the end why, and what helps: a path in between loses its
+ * middle. */
+static size_t cut_middle(char *out, size_t capacity, const char *text, size_t size)
+{
+    static const char dots[] = "...";
+    size_t used = tkt_printable(out, capacity / 3, text, size);
+    size_t from = size - (capacity - used - sizeof dots);
+    while (from < size && ((unsigned char)text[from] & 0xC0u) == 0x80)
+        from++;
+    memcpy(out + used, dots, sizeof dots);
+    used += sizeof dots - 1;
+    return used + tkt_printable(out + used, capacity - used, text + from, size - from);
+}
 
 size_t tkt_line_format(char *out, size_t capacity, const char *format, va_list arguments)
 {
@@ -321,5 +334,6 @@ size_t tkt_line_format(char *out, size_t capacity, const char *format, va_list a
     size_t size = length < 0 ? 0 : (size_t)length;
     if (size >= sizeof raw)
         size = sizeof raw - 1;
-    return tkt_printable(out, capacity, raw, size);
+    return size < capacity ? tkt_printable(out, capacity, raw, size)
+                           : cut_middle(out, capacity, raw, size);
 }

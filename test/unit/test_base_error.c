@@ -64,17 +64,34 @@ TEST(messages_are_one_harmless_line)
 /* Texts of two-byte characters, longer and longer, up to beyond every buffer on the way. */
 TEST(messages_are_cut_between_characters)
 {
-    for (int size = 200; size < 3000; size++) {
-        char text[3001];
+    for (int size = 200; size < 6000; size++) {
+        char text[6001];
         for (int i = 0; i < size; i++)
             text[i] = i % 2 ? '\xA4' : '\xC3';
         text[size / 2 * 2] = 0;
         takt_error error;
         tkt_error_set(&error, TAKT_IO_ERROR, size % 3 ? "%s" : "-%s", text);
-        size_t length = strlen(error.message);
-        assert_in_range(length, size < 238 ? size - 1 : 238, 239);
-        for (size_t i = size % 3 ? 0 : 1; i < length; i += 2)
+        size_t length = strlen(error.message), dots = strcspn(error.message, ".");
+        assert_in_range(length, size < 238 ? size - 1 : 236, 239);
+        for (size_t i = size % 3 ? 0 : 1; i < length; i += 2) {
+            i += i == dots ? 3 : 0;
             assert_memory_equal(error.message + i, "\xC3\xA4", 2);
+        }
+    }
+}
+
+TEST(a_message_about_a_long_path_says_why)
+{
+    char path[4096];
+    takt_error error;
+    memset(path, 'p', sizeof path);
+    for (size_t size = 1; size < sizeof path; size++) {
+        path[size] = '\0';
+        tkt_error_set(&error, TAKT_IO_ERROR, "cannot create %s: No space left on device", path);
+        path[size] = 'p';
+        assert_memory_equal(error.message, "cannot create p", 15);
+        assert_string_equal(strstr(error.message, ": "), ": No space left on device");
+        assert_int_equal(strstr(error.message, "ppp...ppp") != NULL, size > 200);
     }
 }
 

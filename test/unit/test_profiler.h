@@ -35,7 +35,7 @@ enum { TEST_MAX_LINES = 200 };
 
 typedef struct test_line {
     takt_log_level level;
-    char           text[300];
+    char           text[600];
 } test_line;
 
 static tkt_mutex test_log_lock = TKT_MUTEX_INIT;
@@ -72,7 +72,7 @@ static inline size_t count_lines(int level, const char *part)
 /* All lines of that level, each with a newline; static storage. */
 static inline const char *lines_of(takt_log_level level)
 {
-    static char all[TEST_MAX_LINES * 300];
+    static char all[TEST_MAX_LINES * sizeof test_lines[0].text];
     size_t used = 0;
     all[0] = '\0';
     for (size_t i = 0; i < test_line_count; i++)
