@@ -137,7 +137,7 @@ typedef struct takt_timing_options {
     size_t     struct_size; /* set by the initialiser */
     uint32_t   filter;      /* TAKT_TIMING_ bits; 0: TAKT_TIMING_ALL */
     bool       no_synchronize; /* do not wait for devices at the end */
-    takt_graph graph;
+    takt_graph graph;          /* how graphs appear beside kernels */
 } takt_timing_options;
 
 #define TAKT_TIMING_OPTIONS_INIT TAKT_OPTIONS_INIT(takt_timing_options)
