@@ -152,6 +152,34 @@ CUAPI cuLaunchCooperativeKernel(CUfunction function, unsigned grid_x, unsigned g
     DRIVER_LAUNCH(cuLaunchCooperativeKernel, launch(&all, NULL, true), &all, KERNEL(function));
 }
 
+static int launch_each(const CUDA_LAUNCH_PARAMS *list, unsigned count)
+{
+    int status = list && count ? SIM_OK : SIM_INVALID_VALUE;
+    for (unsigned i = 0; !status && i < count; i++) {
+        const CUDA_LAUNCH_PARAMS *at = &list[i];
+        const launch_params all = {at->function,
+                                   {at->gridDimX, at->gridDimY, at->gridDimZ},
+                                   {at->blockDimX, at->blockDimY, at->blockDimZ},
+                                   at->sharedMemBytes,
+                                   at->hStream,
+                                   at->kernelParams,
+                                   NULL};
+        status = launch(&all, NULL, true);
+    }
+    return status;
+}
+
+CUAPI cuLaunchCooperativeKernelMultiDevice(CUDA_LAUNCH_PARAMS *list, unsigned count, unsigned flags)
+{
+    const struct {
+        CUDA_LAUNCH_PARAMS *list;
+        unsigned count;
+        unsigned flags;
+    } all = {list, count, flags};
+    DRIVER_LAUNCH(cuLaunchCooperativeKernelMultiDevice, launch_each(list, count), &all,
+                  KERNEL(list ? list->function : NULL));
+}
+
 static int launch_with(const CUlaunchConfig *config, CUfunction function, CUstream stream,
                        void **params)
 {

@@ -66,6 +66,15 @@ typedef struct CUlaunchConfig_st {
     unsigned numAttrs;
 } CUlaunchConfig;
 
+typedef struct CUDA_LAUNCH_PARAMS_st {
+    CUfunction function;
+    unsigned gridDimX, gridDimY, gridDimZ;
+    unsigned blockDimX, blockDimY, blockDimZ;
+    unsigned sharedMemBytes;
+    CUstream hStream;
+    void **kernelParams;
+} CUDA_LAUNCH_PARAMS;
+
 typedef struct CUctxCreateParams_st CUctxCreateParams;
 
 #endif
@@ -153,6 +162,8 @@ CUAPI cuLaunchCooperativeKernel(CUfunction function, unsigned grid_x, unsigned g
                                 unsigned grid_z, unsigned block_x, unsigned block_y,
                                 unsigned block_z, unsigned shared_bytes, CUstream stream,
                                 void **params);
+CUAPI cuLaunchCooperativeKernelMultiDevice(CUDA_LAUNCH_PARAMS *list, unsigned count,
+                                           unsigned flags);
 CUAPI cuLaunchKernelEx(const CUlaunchConfig *config, CUfunction function, void **params,
                        void **extra);
 CUAPI cuLaunchHostFunc(CUstream stream, CUhostFn call, void *data);

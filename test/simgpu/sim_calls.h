@@ -242,6 +242,7 @@
     X(cuLaunchKernelEx, 652) \
     X(cuLaunchKernelEx_ptsz, 653) \
     X(cuLaunchCooperativeKernel, 477) \
+    X(cuLaunchCooperativeKernelMultiDevice, 480) \
     X(cuLaunchHostFunc, 527) \
     X(cuLaunchHostFunc_ptsz, 528) \
     X(cuGraphInstantiateWithFlags, 643) \

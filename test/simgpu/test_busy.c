@@ -359,6 +359,40 @@ TEST_WITH(nodes_that_have_not_finished_are_counted, NULL, settle)
     check(cuStreamDestroy_v2(stream));
 }
 
+/* ---- A launch on several devices --------------------------------------------------------------
+ */
+
+/* One of them is busy for a while: its part comes later. */
+TEST_WITH(a_launch_on_two_devices_is_an_activity_of_each, NULL, settle)
+{
+    CUDA_LAUNCH_PARAMS list[2];
+    sim_script("kernel.slow=20ms; kernel.kernel=10us");
+    for (int i = 0; i < 2; i++) {
+        list[i] = (CUDA_LAUNCH_PARAMS){kernel, 1, 1, 1, 64, 1, 1, 0, NULL, NULL};
+        check(cuCtxSetCurrent(contexts[i]));
+        check(cuStreamCreate(&list[i].hStream, 1));
+    }
+    launch(kernel, list[1].hStream); /* loads its code */
+    check(cuStreamSynchronize(list[1].hStream));
+    takt_profiler *profiler = start_profiler((takt_profiler_options){0});
+    launch(slow, list[1].hStream);
+    for (int i = 0; i < 3; i++) {
+        TAKT_SCOPE("both");
+        check(cuLaunchCooperativeKernelMultiDevice(list, 2, 0));
+    }
+    stop_profiler(profiler);
+    assert_int_equal(activities_of("kernel kernel"), 2 * 3);
+    for (size_t i = 0; i < last_trace->activities.count; i++) {
+        takt_activity activity;
+        assert_int_equal(takt_trace_activity(last_trace, i, &activity), TAKT_OK);
+        if (strcmp(activity.name, "kernel slow") != 0)
+            assert_string_equal(activity.scope, "both");
+    }
+    assert_no_losses();
+    for (int i = 0; i < 2; i++)
+        check(cuStreamDestroy_v2(list[i].hStream));
+}
+
 /* ---- Launches without an activity ------------------------------------------------------------ */
 
 TEST_WITH(a_graph_of_nothing_lacks_nothing, NULL, settle)
