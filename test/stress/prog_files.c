@@ -57,16 +57,17 @@ static void start(void)
         fprintf(stderr, "start: %s\n", takt_status_text(status));
 }
 
-/* Until the stream's thread has begun its file. */
+/* Until the stream's thread has written the head of its file. */
 static void start_streaming(void)
 {
     char path[4096];
-    struct stat file = {.st_size = 0};
+    takt_trace *trace;
     streams = true;
     start();
     snprintf(path, sizeof path, "%s/files.0.partial.pftrace", directory);
-    while (stat(path, &file) != 0 || file.st_size == 0)
+    while (takt_trace_open(path, &trace, NULL) != TAKT_OK)
         usleep(1000);
+    takt_trace_release(trace);
 }
 
 static void step(void)
