@@ -48,9 +48,8 @@ takt_status tkt_fill(void *out, size_t out_size, const void *own, size_t size);
 
 /* One line of text from a format and untrusted strings. */
 
-/* Formats into `out` of `capacity` bytes, without its middle if it is longer, cut
- * between characters, with control characters and
- * invalid UTF-8 made harmless. Returns the length. */
+/* Formats into `out` of `capacity` bytes, without the middle of a longer text, cut between
+ * characters, with control characters and invalid UTF-8 made harmless. Returns the length. */
 size_t tkt_line_format(char *out, size_t capacity, const char *format, va_list arguments)
     __attribute__((format(printf, 3, 0)));
 
