@@ -124,6 +124,10 @@ static void launches_and_graphs(void)
     FIELD(struct cudaMemsetParams, height);
     SIZE(struct cudaHostNodeParams);
     SIZE(cudaGraphEdgeData);
+    SIZE(struct cudaConditionalNodeParams);
+    FIELD(struct cudaConditionalNodeParams, phGraph_out);
+    SIZE(struct cudaGraphNodeParams);
+    FIELD(struct cudaGraphNodeParams, conditional);
     SIZE(CUlaunchConfig);
     FIELD(CUlaunchConfig, gridDimX);
     FIELD(CUlaunchConfig, blockDimX);

@@ -35,6 +35,23 @@ DRIVER_FUNCTION(cuStreamEndCapture, (CUstream stream, CUgraph *graph),
 DRIVER_FUNCTION(cuStreamEndCapture_ptsz, (CUstream stream, CUgraph *graph),
                 sim_capture_end(STREAM(of_thread(stream)), (sim_graph **)graph), &stream)
 
+static int capture_to(CUstream stream, CUgraph graph, const CUgraphNode *after, size_t after_count,
+                      CUstreamCaptureMode mode)
+{
+    return sim_capture_begin_in(STREAM(stream), (sim_graph *)graph, (sim_node *const *)after,
+                                after_count, (int)mode);
+}
+
+DRIVER_FUNCTION(cuStreamBeginCaptureToGraph,
+                (CUstream stream, CUgraph graph, const CUgraphNode *after,
+                 const CUgraphEdgeData *edges, size_t after_count, CUstreamCaptureMode mode),
+                ((void)edges, capture_to(stream, graph, after, after_count, mode)), &stream)
+DRIVER_FUNCTION(cuStreamBeginCaptureToGraph_ptsz,
+                (CUstream stream, CUgraph graph, const CUgraphNode *after,
+                 const CUgraphEdgeData *edges, size_t after_count, CUstreamCaptureMode mode),
+                ((void)edges, capture_to(of_thread(stream), graph, after, after_count, mode)),
+                &stream)
+
 static int is_capturing(CUstream stream, CUstreamCaptureStatus *out)
 {
     sim_capture_state state;

@@ -77,7 +77,12 @@
     V(cudaGraphNodeTypeWaitEvent, 6)                                                               \
     V(cudaGraphNodeTypeEventRecord, 7)                                                             \
     V(cudaGraphNodeTypeMemAlloc, 10)                                                               \
-    V(cudaGraphNodeTypeMemFree, 11)
+    V(cudaGraphNodeTypeMemFree, 11)                                                                \
+    V(cudaGraphNodeTypeConditional, 13)
+
+#define SIM_CUDA_CONDITIONS(V)                                                                     \
+    V(cudaGraphCondTypeIf, 0)                                                                      \
+    V(cudaGraphCondTypeWhile, 1)
 
 #define SIM_CUDA_ATTRIBUTES(V)                                                                     \
     V(cudaDevAttrMaxThreadsPerBlock, 1)                                                            \
@@ -121,6 +126,7 @@
     SIM_CUDA_CAPTURE_MODES(V)                                                                      \
     SIM_CUDA_CAPTURE_STATES(V)                                                                     \
     SIM_CUDA_NODE_TYPES(V)                                                                         \
+    SIM_CUDA_CONDITIONS(V)                                                                         \
     SIM_CUDA_ATTRIBUTES(V)                                                                         \
     SIM_CUDA_POOL_ATTRIBUTES(V)                                                                    \
     SIM_CUDA_FUNCTION_ATTRIBUTES(V)                                                                \
@@ -140,6 +146,7 @@ enum cudaMemoryType { SIM_CUDA_MEMORY_TYPES(SIM_CUDA_VALUE) };
 enum cudaStreamCaptureMode { SIM_CUDA_CAPTURE_MODES(SIM_CUDA_VALUE) };
 enum cudaStreamCaptureStatus { SIM_CUDA_CAPTURE_STATES(SIM_CUDA_VALUE) };
 enum cudaGraphNodeType { SIM_CUDA_NODE_TYPES(SIM_CUDA_VALUE) };
+enum cudaGraphConditionalNodeType { SIM_CUDA_CONDITIONS(SIM_CUDA_VALUE) };
 enum cudaDeviceAttr { SIM_CUDA_ATTRIBUTES(SIM_CUDA_VALUE) };
 enum cudaMemPoolAttr { SIM_CUDA_POOL_ATTRIBUTES(SIM_CUDA_VALUE) };
 enum cudaFuncAttribute { SIM_CUDA_FUNCTION_ATTRIBUTES(SIM_CUDA_VALUE) };
@@ -155,6 +162,7 @@ enum cudaMemAllocationType { SIM_CUDA_ALLOCATIONS(SIM_CUDA_VALUE) };
 #define cudaEventBlockingSync    0x01
 #define cudaEventDisableTiming   0x02
 #define cudaEventRecordExternal  0x01
+#define cudaGraphCondAssignDefault 1
 #define cudaEventWaitExternal    0x01
 #define cudaHostAllocPortable    0x01
 #define cudaMemAttachGlobal      0x01
@@ -338,6 +346,23 @@ typedef struct cudaGraphEdgeData_st {
     unsigned char reserved[5];
 } cudaGraphEdgeData;
 
+typedef unsigned long long cudaGraphConditionalHandle;
+struct cudaConditionalNodeParams {
+    cudaGraphConditionalHandle handle;
+    enum cudaGraphConditionalNodeType type;
+    unsigned size;
+    cudaGraph_t *phGraph_out;
+};
+struct cudaGraphNodeParams { /* of conditions alone */
+    enum cudaGraphNodeType type;
+    int reserved0[3];
+    union {
+        long long reserved1[29];
+        struct cudaConditionalNodeParams conditional;
+    };
+    long long reserved2;
+};
+
 #endif
 
 #define CUDART SIM_EXPORT cudaError_t
@@ -425,6 +450,10 @@ CUDART cudaStreamGetFlags(cudaStream_t stream, unsigned *flags);
 CUDART cudaStreamGetPriority(cudaStream_t stream, int *priority);
 CUDART cudaStreamGetDevice(cudaStream_t stream, int *device);
 CUDART cudaStreamBeginCapture(cudaStream_t stream, enum cudaStreamCaptureMode mode);
+CUDART cudaStreamBeginCaptureToGraph(cudaStream_t stream, cudaGraph_t graph,
+                                     const cudaGraphNode_t *after,
+                                     const cudaGraphEdgeData *edges, size_t after_count,
+                                     enum cudaStreamCaptureMode mode);
 CUDART cudaStreamEndCapture(cudaStream_t stream, cudaGraph_t *graph);
 CUDART cudaStreamIsCapturing(cudaStream_t stream, enum cudaStreamCaptureStatus *status);
 CUDART cudaStreamGetCaptureInfo(cudaStream_t stream, enum cudaStreamCaptureStatus *status,
@@ -486,6 +515,11 @@ CUDART cudaGraphAddEventWaitNode(cudaGraphNode_t *node, cudaGraph_t graph,
 CUDART cudaGraphAddDependencies(cudaGraph_t graph, const cudaGraphNode_t *from,
                                 const cudaGraphNode_t *to, const cudaGraphEdgeData *edges,
                                 size_t count);
+CUDART cudaGraphAddNode(cudaGraphNode_t *node, cudaGraph_t graph, const cudaGraphNode_t *after,
+                        const cudaGraphEdgeData *edges, size_t after_count,
+                        struct cudaGraphNodeParams *params);
+CUDART cudaGraphConditionalHandleCreate(cudaGraphConditionalHandle *handle, cudaGraph_t graph,
+                                        unsigned value, unsigned flags);
 CUDART cudaGraphGetNodes(cudaGraph_t graph, cudaGraphNode_t *nodes, size_t *count);
 CUDART cudaGraphGetRootNodes(cudaGraph_t graph, cudaGraphNode_t *nodes, size_t *count);
 CUDART cudaGraphNodeGetType(cudaGraphNode_t node, enum cudaGraphNodeType *type);
@@ -528,6 +562,10 @@ CUDART cudaStreamSynchronize_ptsz(cudaStream_t stream);
 CUDART cudaStreamQuery_ptsz(cudaStream_t stream);
 CUDART cudaStreamWaitEvent_ptsz(cudaStream_t stream, cudaEvent_t event, unsigned flags);
 CUDART cudaStreamBeginCapture_ptsz(cudaStream_t stream, enum cudaStreamCaptureMode mode);
+CUDART cudaStreamBeginCaptureToGraph_ptsz(cudaStream_t stream, cudaGraph_t graph,
+                                          const cudaGraphNode_t *after,
+                                          const cudaGraphEdgeData *edges, size_t after_count,
+                                          enum cudaStreamCaptureMode mode);
 CUDART cudaStreamEndCapture_ptsz(cudaStream_t stream, cudaGraph_t *graph);
 CUDART cudaStreamIsCapturing_ptsz(cudaStream_t stream, enum cudaStreamCaptureStatus *status);
 CUDART cudaStreamGetCaptureInfo_ptsz(cudaStream_t stream, enum cudaStreamCaptureStatus *status,

@@ -120,6 +120,45 @@ CUDART cudaGraphAddEventWaitNode(cudaGraphNode_t *node, cudaGraph_t graph,
     RUNTIME(cudaGraphAddEventWaitNode, add(node, graph, after, after_count, &work), &node);
 }
 
+/* The handle is the value that each launch begins with, in a number that is not 0. */
+static int make_handle(cudaGraphConditionalHandle *handle, cudaGraph_t graph, unsigned value,
+                       unsigned flags)
+{
+    bool is_set = flags == cudaGraphCondAssignDefault;
+    if (!handle || !graph || (flags && !is_set))
+        return cudaErrorInvalidValue;
+    *handle = 1ull << 32 | (is_set ? value : 0);
+    return cudaSuccess;
+}
+
+RUNTIME_FUNCTION(cudaGraphConditionalHandleCreate,
+                 (cudaGraphConditionalHandle * handle, cudaGraph_t graph, unsigned value,
+                  unsigned flags),
+                 make_handle(handle, graph, value, flags), &handle)
+
+/* Conditions alone. No kernel sets one: a body runs as often as the option says, or not at all. */
+static int add_any(cudaGraphNode_t *node, cudaGraph_t graph, const cudaGraphNode_t *after,
+                   size_t after_count, struct cudaGraphNodeParams *params)
+{
+    if (!node || !params || (after_count && !after))
+        return cudaErrorInvalidValue;
+    struct cudaConditionalNodeParams *condition = &params->conditional;
+    if (params->type != cudaGraphNodeTypeConditional || condition->size != 1 ||
+        condition->type > cudaGraphCondTypeWhile)
+        return cudaErrorNotSupported;
+    bool is_true = (uint32_t)condition->handle, is_loop = condition->type == cudaGraphCondTypeWhile;
+    uint32_t rounds = is_loop ? (uint32_t)sim_option_number("condition.rounds", 3) : 1;
+    return sim_graph_add_condition((sim_graph *)graph, (sim_node *const *)after, after_count,
+                                   is_true ? rounds : 0, (sim_node **)node,
+                                   (sim_graph ***)&condition->phGraph_out);
+}
+
+RUNTIME_FUNCTION(cudaGraphAddNode,
+                 (cudaGraphNode_t * node, cudaGraph_t graph, const cudaGraphNode_t *after,
+                  const cudaGraphEdgeData *edges, size_t after_count,
+                  struct cudaGraphNodeParams *params),
+                 ((void)edges, add_any(node, graph, after, after_count, params)), &node)
+
 CUDART cudaGraphAddDependencies(cudaGraph_t graph, const cudaGraphNode_t *from,
                                 const cudaGraphNode_t *to, const cudaGraphEdgeData *edges,
                                 size_t count)

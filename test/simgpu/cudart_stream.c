@@ -60,6 +60,18 @@ RUNTIME_FUNCTION(cudaStreamBeginCapture, (cudaStream_t stream, enum cudaStreamCa
 RUNTIME_FUNCTION(cudaStreamBeginCapture_ptsz,
                  (cudaStream_t stream, enum cudaStreamCaptureMode mode),
                  cuStreamBeginCapture_v2_ptsz(stream, (int)mode), &stream)
+RUNTIME_FUNCTION(cudaStreamBeginCaptureToGraph,
+                 (cudaStream_t stream, cudaGraph_t graph, const cudaGraphNode_t *after,
+                  const cudaGraphEdgeData *edges, size_t count, enum cudaStreamCaptureMode mode),
+                 cuStreamBeginCaptureToGraph(stream, graph, after, (const CUgraphEdgeData *)edges,
+                                             count, (int)mode),
+                 &stream)
+RUNTIME_FUNCTION(cudaStreamBeginCaptureToGraph_ptsz,
+                 (cudaStream_t stream, cudaGraph_t graph, const cudaGraphNode_t *after,
+                  const cudaGraphEdgeData *edges, size_t count, enum cudaStreamCaptureMode mode),
+                 cuStreamBeginCaptureToGraph_ptsz(stream, graph, after,
+                                                  (const CUgraphEdgeData *)edges, count, (int)mode),
+                 &stream)
 RUNTIME_FUNCTION(cudaStreamEndCapture, (cudaStream_t stream, cudaGraph_t *graph),
                  graph ? cuStreamEndCapture(stream, graph) : cudaErrorInvalidValue, &stream)
 RUNTIME_FUNCTION(cudaStreamEndCapture_ptsz, (cudaStream_t stream, cudaGraph_t *graph),

@@ -76,6 +76,7 @@ typedef struct CUDA_LAUNCH_PARAMS_st {
 } CUDA_LAUNCH_PARAMS;
 
 typedef struct CUctxCreateParams_st CUctxCreateParams;
+typedef struct CUgraphEdgeData_st CUgraphEdgeData;
 
 #endif
 
@@ -143,6 +144,9 @@ CUAPI cuStreamQuery(CUstream stream);
 CUAPI cuStreamWaitEvent(CUstream stream, CUevent event, unsigned flags);
 CUAPI cuStreamGetCtx(CUstream stream, CUcontext *context);
 CUAPI cuStreamBeginCapture_v2(CUstream stream, CUstreamCaptureMode mode);
+CUAPI cuStreamBeginCaptureToGraph(CUstream stream, CUgraph graph, const CUgraphNode *after,
+                                  const CUgraphEdgeData *edges, size_t after_count,
+                                  CUstreamCaptureMode mode);
 CUAPI cuStreamEndCapture(CUstream stream, CUgraph *graph);
 CUAPI cuStreamIsCapturing(CUstream stream, CUstreamCaptureStatus *status);
 CUAPI cuThreadExchangeStreamCaptureMode(CUstreamCaptureMode *mode);
@@ -202,6 +206,9 @@ CUAPI cuStreamQuery_ptsz(CUstream stream);
 CUAPI cuStreamWaitEvent_ptsz(CUstream stream, CUevent event, unsigned flags);
 CUAPI cuStreamGetCtx_ptsz(CUstream stream, CUcontext *context);
 CUAPI cuStreamBeginCapture_v2_ptsz(CUstream stream, CUstreamCaptureMode mode);
+CUAPI cuStreamBeginCaptureToGraph_ptsz(CUstream stream, CUgraph graph, const CUgraphNode *after,
+                                       const CUgraphEdgeData *edges, size_t after_count,
+                                       CUstreamCaptureMode mode);
 CUAPI cuStreamEndCapture_ptsz(CUstream stream, CUgraph *graph);
 CUAPI cuStreamIsCapturing_ptsz(CUstream stream, CUstreamCaptureStatus *status);
 CUAPI cuEventRecord_ptsz(CUevent event, CUstream stream);

@@ -99,6 +99,8 @@ typedef struct sim_capture_state {
     size_t    node_count;
 } sim_capture_state;
 SIM_API int sim_capture_begin(sim_stream *stream, int mode);
+SIM_API int sim_capture_begin_in(sim_stream *stream, sim_graph *graph, sim_node *const *after,
+                                 size_t after_count, int mode);
 SIM_API int sim_capture_end(sim_stream *stream, sim_graph **out);
 SIM_API int sim_capture_look(sim_stream *stream, sim_capture_state *out);
 SIM_API int sim_capture_mode(int *mode); /* exchanges */
@@ -114,7 +116,8 @@ typedef enum sim_work_type { /* as CUgraphNodeType */
     SIM_WORK_WAIT = 6,
     SIM_WORK_RECORD = 7,
     SIM_WORK_ALLOCATE = 10,
-    SIM_WORK_FREE = 11
+    SIM_WORK_FREE = 11,
+    SIM_WORK_CONDITION = 13
 } sim_work_type;
 
 enum { /* as cudaMemcpyKind */
@@ -128,6 +131,7 @@ enum { /* as cudaMemcpyKind */
 typedef struct sim_work {
     sim_work_type type;
     bool          is_async;
+    uint32_t      rounds; /* of a condition: how often its body runs */
     union {
         struct {
             sim_function *function;
@@ -158,7 +162,7 @@ typedef struct sim_work {
             void *data;
         } host;
         sim_event *event;
-        sim_graph *graph;
+        sim_graph *graph; /* a child, or the body of a condition */
         void      *memory;
     } is;
 } sim_work;
@@ -190,6 +194,9 @@ SIM_API int sim_graph_add(sim_graph *graph, sim_node *const *after, size_t after
                           const sim_work *work, sim_node **out);
 SIM_API int sim_graph_connect(sim_graph *graph, sim_node *const *from, sim_node *const *to,
                               size_t count);
+/* A condition with an empty body, for which `bodies` is the array of one that CUDA owns. */
+SIM_API int sim_graph_add_condition(sim_graph *graph, sim_node *const *after, size_t after_count,
+                                    uint32_t rounds, sim_node **out, sim_graph ***bodies);
 /* As cudaGraphGetNodes(): nodes NULL asks for the count. */
 SIM_API int sim_graph_list(sim_graph *graph, bool roots_only, sim_node **nodes, size_t *count);
 SIM_API int sim_node_type(sim_node *node, int *type);

@@ -163,6 +163,7 @@ typedef struct sim_record {
     uint32_t event;
     uint64_t sync_id; /* of an event's record, and of waits for it */
     int      result;
+    bool     is_by_device; /* in the body of a condition */
     /* overhead */
     uint32_t overhead_kind; /* as CUpti_ActivityOverheadKind */
 } sim_record;

@@ -122,6 +122,10 @@
     X(cudaGraphAddEventRecordNode, 362, v11010) \
     X(cudaGraphAddEventWaitNode, 365, v11010) \
     X(cudaGraphAddDependencies, 458, v12030) \
+    X(cudaGraphAddNode, 460, v12030) \
+    X(cudaGraphConditionalHandleCreate, 454, v12030) \
+    X(cudaStreamBeginCaptureToGraph, 452, v12030) \
+    X(cudaStreamBeginCaptureToGraph_ptsz, 453, v12030) \
     X(cudaGraphGetNodes, 322, v10000) \
     X(cudaGraphGetRootNodes, 304, v10000) \
     X(cudaGraphNodeGetType, 303, v10000) \
@@ -245,6 +249,8 @@
     X(cuLaunchCooperativeKernelMultiDevice, 480) \
     X(cuLaunchHostFunc, 527) \
     X(cuLaunchHostFunc_ptsz, 528) \
+    X(cuStreamBeginCaptureToGraph, 720) \
+    X(cuStreamBeginCaptureToGraph_ptsz, 721) \
     X(cuGraphInstantiateWithFlags, 643) \
     X(cuGraphLaunch, 514) \
     X(cuGraphLaunch_ptsz, 515) \

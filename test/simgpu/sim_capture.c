@@ -155,7 +155,9 @@ int sim_capture_wait(sim_stream *stream, sim_event *event, unsigned flags)
     return SIM_OK;
 }
 
-int sim_capture_begin(sim_stream *handle, int mode)
+/* In a new graph, or behind nodes of one that there is. */
+static int begin(sim_stream *handle, sim_graph *graph, sim_node *const *after, size_t after_count,
+                 int mode)
 {
     if (mode < GLOBAL || mode > RELAXED)
         return SIM_INVALID_VALUE;
@@ -166,8 +168,7 @@ int sim_capture_begin(sim_stream *handle, int mode)
                  : stream->capture                   ? 401 /* cudaErrorIllegalState */
                                                      : SIM_OK;
     sim_unlock();
-    sim_graph *graph = NULL;
-    if (!status)
+    if (!status && !graph)
         status = sim_graph_create(&graph);
     if (status)
         return status;
@@ -181,9 +182,23 @@ int sim_capture_begin(sim_stream *handle, int mode)
     captures = sim_grow(captures, capture_count, sizeof *captures);
     captures[capture_count++] = capture;
     stream->capture = capture;
-    set_last(&stream->last, &stream->last_count, NULL, 0);
+    set_last(&stream->last, &stream->last_count, after, after_count);
     sim_unlock();
     return SIM_OK;
+}
+
+int sim_capture_begin(sim_stream *handle, int mode)
+{
+    return begin(handle, NULL, NULL, 0, mode);
+}
+
+int sim_capture_begin_in(sim_stream *handle, sim_graph *graph, sim_node *const *after,
+                         size_t after_count, int mode)
+{
+    sim_lock();
+    bool is_alive = sim_is(graph, SIM_A_GRAPH);
+    sim_unlock();
+    return is_alive ? begin(handle, graph, after, after_count, mode) : SIM_INVALID_VALUE;
 }
 
 /* Marks, by `order`, the nodes that these depend on, and these. */

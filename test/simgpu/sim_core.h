@@ -116,6 +116,7 @@ struct sim_node {
     size_t   after_count;
     size_t   order; /* while sorting: position + 1 */
     uint32_t lane;  /* of executable graphs: which of their streams */
+    bool     is_by_device; /* of executable graphs: in the body of a condition */
     uint64_t end_ns;
 };
 
@@ -190,6 +191,7 @@ typedef struct sim_place {
     uint32_t stream_id;
     uint32_t graph;
     uint64_t graph_node;
+    bool     is_by_device;
     uint64_t earliest_ns;
 } sim_place;
 uint64_t sim_plan(const sim_work *work, const sim_place *place, uint64_t *begin_ns);

@@ -31,6 +31,11 @@ static void **copy_args(const sim_work *work)
     return args;
 }
 
+static bool has_graph(const sim_work *work)
+{
+    return work->type == SIM_WORK_GRAPH || work->type == SIM_WORK_CONDITION;
+}
+
 static sim_node *make_node(const sim_work *work)
 {
     sim_node *node = sim_new(sizeof *node);
@@ -67,7 +72,7 @@ static sim_graph *make_graph(void)
 static void free_graph(sim_graph *graph)
 {
     for (size_t i = 0; i < graph->node_count; i++) {
-        if (graph->nodes[i]->work.type == SIM_WORK_GRAPH)
+        if (has_graph(&graph->nodes[i]->work))
             free_graph(graph->nodes[i]->work.is.graph);
         free_node(graph->nodes[i]);
     }
@@ -97,8 +102,10 @@ static sim_graph *clone_graph(const sim_graph *graph)
     sim_graph *clone = make_graph();
     for (size_t i = 0; i < graph->node_count; i++) {
         sim_work work = graph->nodes[i]->work;
-        if (work.type == SIM_WORK_GRAPH)
+        if (has_graph(&work)) {
             work.is.graph = clone_graph(work.is.graph);
+            work.is.graph->is_child = true;
+        }
         put(clone, make_node(&work));
         clone->nodes[i]->original = graph->nodes[i];
     }
@@ -121,10 +128,12 @@ static void tell_graph(sim_resource_kind kind, sim_graph *graph, sim_graph *orig
 sim_node *sim_node_add(sim_graph *graph, sim_node *const *after, size_t count, const sim_work *work)
 {
     sim_work own = *work;
-    if (own.type == SIM_WORK_GRAPH) {
+    if (own.type == SIM_WORK_GRAPH)
         own.is.graph = clone_graph(own.is.graph);
+    if (own.type == SIM_WORK_CONDITION)
+        own.is.graph = make_graph();
+    if (has_graph(&own))
         own.is.graph->is_child = true;
-    }
     sim_node *node = make_node(&own);
     node->after = copy_nodes(after, count);
     node->after_count = count;
@@ -196,6 +205,16 @@ int sim_graph_add(sim_graph *graph, sim_node *const *after, size_t after_count,
     if (!status)
         *out = sim_node_add(graph, after, after_count, work);
     sim_unlock();
+    return status;
+}
+
+int sim_graph_add_condition(sim_graph *graph, sim_node *const *after, size_t after_count,
+                            uint32_t rounds, sim_node **out, sim_graph ***bodies)
+{
+    sim_work work = {.type = SIM_WORK_CONDITION, .is_async = true, .rounds = rounds};
+    int status = sim_graph_add(graph, after, after_count, &work, out);
+    if (!status)
+        *bodies = &(*out)->work.is.graph;
     return status;
 }
 
@@ -271,12 +290,29 @@ static bool is_ready(const sim_node *node)
     return !node->order;
 }
 
-/* A child graph becomes its nodes and an empty node behind them all. */
+/* The nodes of a child graph, or those of a body as often as it runs, with the ids of the first. */
+static bool place_inner(sim_exec *exec, const sim_work *work, sim_node *join)
+{
+    bool is_right = true, is_body = work->type == SIM_WORK_CONDITION;
+    size_t first = exec->node_count;
+    for (uint32_t round = 0; is_right && round < (is_body ? work->rounds : 1); round++) {
+        size_t begin = exec->node_count, count = join->after_count;
+        sim_node **before = copy_nodes(join->after, count);
+        is_right = flatten(exec, work->is.graph, before, count, join);
+        free(before);
+        for (size_t i = begin; is_body && i < exec->node_count; i++) {
+            exec->nodes[i]->id = exec->nodes[first + i - begin]->id;
+            exec->nodes[i]->is_by_device = true;
+        }
+    }
+    return is_right;
+}
+
+/* A child graph and a condition become their nodes and an empty node behind them all. */
 static bool place(sim_exec *exec, sim_node *node, sim_node *const *roots, size_t root_count)
 {
     sim_work work = node->work;
-    bool is_child = work.type == SIM_WORK_GRAPH;
-    if (is_child)
+    if (has_graph(&work))
         work = (sim_work){.type = SIM_WORK_EMPTY};
     sim_node *clone = make_node(&work);
     clone->original = node;
@@ -284,12 +320,7 @@ static bool place(sim_exec *exec, sim_node *node, sim_node *const *roots, size_t
         add_after(clone, exec->nodes[node->after[i]->order - 1]);
     for (size_t i = 0; !node->after_count && i < root_count; i++)
         add_after(clone, roots[i]);
-    bool is_right = true;
-    if (is_child) {
-        sim_node **before = copy_nodes(clone->after, clone->after_count);
-        is_right = flatten(exec, node->work.is.graph, before, clone->after_count, clone);
-        free(before);
-    }
+    bool is_right = !has_graph(&node->work) || place_inner(exec, &node->work, clone);
     add_to_exec(exec, clone);
     node->order = exec->node_count;
     return is_right;
@@ -465,6 +496,7 @@ static void plan_launch(sim_exec *exec, sim_stream *stream)
                            .stream_id = exec->stream_ids[node->lane],
                            .graph = exec->id,
                            .graph_node = node->id,
+                           .is_by_device = node->is_by_device,
                            .earliest_ns = start_ns};
         for (size_t k = 0; k < node->after_count; k++) {
             uint64_t end_ns = node->after[k]->end_ns + gap_ns;

@@ -29,8 +29,9 @@ static _Atomic(sim_entries *) current;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 
 static const char *const groups[] = {
-    "devices", "device", "kernel",    "memcpy",   "memset", "latency", "clock", "fault",  "graph",
-    "local",   "shared", "registers", "overhead", "driver", "launch",  "error", "errors",
+    "devices",  "device", "kernel", "memcpy", "memset", "latency",
+    "clock",    "fault",  "graph",  "local",  "shared", "registers",
+    "overhead", "driver", "launch", "error",  "errors", "condition",
 };
 
 static void die(const char *what, const char *text)

@@ -160,6 +160,7 @@ static sim_record record_at(sim_kind kind, const sim_place *place)
         .stream = place->stream_id,
         .graph = place->graph,
         .graph_node = place->graph_node,
+        .is_by_device = place->is_by_device,
     };
 }
 

@@ -461,7 +461,7 @@ static uint32_t graph_correlation(simc_session *session, uint32_t right)
 /* Nodes that a device launches itself, such as the body of a condition, have no call. */
 static bool is_by_device(const sim_record *record)
 {
-    return record->name && strstr(record->name, "by_device");
+    return record->is_by_device || (record->name && strstr(record->name, "by_device"));
 }
 
 #define FIRST_BODY_WRITER 0x70000000u /* no thread has such a number */
