@@ -1,14 +1,19 @@
 #!/bin/bash
 # The demo of Warp's chapter on profiling, on simulated devices that take as long as those of that
-# chapter: Takt prints its three tables, digit by digit.
+# chapter: Takt prints its three tables, digit by digit. Once with the runtime as a library, and once
+# with the runtime in the program, as nvcc links it unless told otherwise.
 set -euo pipefail
 cd "${TAKT_ROOT:-$(dirname "$0")/../..}"
 demo=$TAKT_BIN/samples/inc_loop
 [ -x "$demo" ] || { echo "no CUDA toolkit (CUDA_HOME)" && exit 77; }
 
-LD_LIBRARY_PATH=$TAKT_BUILD/simgpu/13 TAKT_SIM_SCRIPT=test/simgpu/inc_loop.sim "$demo" |
-    sed -E 's/^(Demo took) [0-9.]+ ms$/\1 N ms/' >"$TMPDIR/tables"
-diff - "$TMPDIR/tables" <<'END'
+export LD_LIBRARY_PATH=$TAKT_BUILD/simgpu/13 TAKT_SIM_SCRIPT=test/simgpu/inc_loop.sim
+"${CXX:-c++}" ${SAN:+-fsanitize=$SAN} -o "$TMPDIR/static" "$TAKT_BUILD"/obj/samples/inc_loop.o \
+    "$TAKT_BUILD"/obj/test/simgpu/cudart_*.o "$TAKT_LIB/libtakt.a" \
+    "$LD_LIBRARY_PATH"/libcuda.so.1 "$LD_LIBRARY_PATH/libtaktsim.so" -pthread -ldl
+! ldd "$TMPDIR/static" | grep libcudart || exit 1
+
+cat >"$TMPDIR/expected" <<'END'
 The device computes nothing (is it simulated?): results are not checked.
 CUDA timeline:
 ----------------+---------+------------------------
@@ -41,3 +46,7 @@ Total time      | Count   | Device
     4.312096 ms |       5 | cuda:1
 Demo took N ms
 END
+for program in "$demo" "$TMPDIR/static"; do
+    "$program" | sed -E 's/^(Demo took) [0-9.]+ ms$/\1 N ms/' >"$TMPDIR/tables"
+    diff "$TMPDIR/expected" "$TMPDIR/tables"
+done
