@@ -241,8 +241,8 @@ $(B)/obj/src/cli/tables/sqlite.o: $(wildcard src/cli/tables/*.sql)
 # Code that runs for every event is optimised for speed, other code of the library for size; and for
 # size at any cost where no loop runs over what was recorded. Adding up samples and tasks
 # (fold_named) is as fast either way. CFLAGS from the user remain unchanged.
-hot := $(filter-out $(patsubst %,src/record/%.c,addresses control fold_named log_moment log_read mapping \
-        pool signature), \
+hot := $(filter-out $(patsubst %,src/record/%.c,addresses control fold_named keeper log_moment log_read \
+        mapping pool signature), \
     $(wildcard src/record/*.c)) $(patsubst %,src/%.c, \
     $(addprefix base/,clock containers histogram text unwind writer) \
     $(addprefix cuda/,callback decode decode_names decode_other store) \

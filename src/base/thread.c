@@ -6,10 +6,12 @@
 #include "base/sanitizers.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
@@ -321,21 +323,39 @@ void tkt_around_fork(void (*before)(void), void (*parent)(void), void (*child)(v
     pthread_atfork(before, parent, child);
 }
 
-static bool is_one_listed(void)
+/* How many threads the process has, the ended main() included; 0: unknown. */
+static uint64_t count_threads(void)
 {
     struct stat tasks; /* two links are the folder's own, the others are threads */
-    return stat("/proc/self/task", &tasks) == 0 && tasks.st_nlink == 3;
+    return stat("/proc/self/task", &tasks) == 0 ? tasks.st_nlink - 2 : 0;
+}
+
+/* The process's state is that of the thread that ran main(). */
+static bool has_main_ended(void)
+{
+    char text[128] = "";
+    int file = open("/proc/self/stat", O_RDONLY | O_CLOEXEC);
+    ssize_t size = file >= 0 ? read(file, text, sizeof text - 1) : -1;
+    if (file >= 0)
+        close(file);
+    const char *name_end = size > 0 ? strrchr(text, ')') : NULL;
+    return name_end && strncmp(name_end, ") Z", 3) == 0;
+}
+
+bool tkt_thread_is_last(void)
+{
+    return has_main_ended() && count_threads() == 2;
 }
 
 #define MOST_LOOKS 20 /* after a join, half of them a millisecond apart */
 
 bool tkt_thread_is_only(void)
 {
-    bool is_only = is_one_listed();
+    bool is_only = count_threads() == 1;
     bool may_linger = __atomic_exchange_n(&has_joined, false, __ATOMIC_RELAXED);
     for (int i = 0; may_linger && !is_only && i < MOST_LOOKS; i++) {
         tkt_thread_pause_ms(i < 10 ? 0 : 1);
-        is_only = is_one_listed();
+        is_only = count_threads() == 1;
     }
     return is_only;
 }

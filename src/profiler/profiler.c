@@ -6,6 +6,7 @@
 #include "cuda/cuda.h"
 #include "cuda/timers.h"
 #include "profiler/transitions.h"
+#include "record/keeper.h"
 #include "record/mapping.h"
 #include "record/scope.h"
 #include "record/slot.h"
@@ -197,6 +198,7 @@ static takt_status begin(takt_profiler *profiler)
             return status;
     }
     tkt_record_run(true); /* or a forked child would count on, into the same files */
+    tkt_keeper_begin();
     profiler->is_running = true;
     profiler->is_saved = false;
     profiler->status = TAKT_OK;
@@ -340,6 +342,7 @@ static void save_all(takt_profiler *profiler)
     profiler->is_away = true;
     tkt_worker_wait(&profiler->worker);
     profiler->is_away = profiler->delivered != NULL;
+    tkt_keeper_end();
     tkt_keeping_end_run(&profiler->options);
 }
 

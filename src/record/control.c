@@ -3,6 +3,7 @@
 
 #include "base/error.h"
 #include "base/thread.h"
+#include "record/keeper.h"
 #include "record/log.h"
 #include "record/mapping.h"
 #include "record/allocations.h"
@@ -37,6 +38,7 @@ static void disable_in_child(void)
     tkt_process_disable();
     __atomic_store_n(&takt_switch_hot_v1.mask, 0, __ATOMIC_RELAXED);
     tkt_log_shut();
+    tkt_keeper_forget();
 }
 
 static void watch_forks(void)
@@ -108,7 +110,8 @@ void tkt_record_set(uint32_t modes, uint64_t mask)
     tkt_control *control = &tkt_record_control;
     if (mask & ~TAKT_WORK_BIT)
         mask |= TAKT_SCOPES_BIT;
-    if (mask && !__atomic_load_n(&takt_switch_hot_v1.mask, __ATOMIC_RELAXED)) {
+    bool is_begun = mask && !__atomic_load_n(&takt_switch_hot_v1.mask, __ATOMIC_RELAXED);
+    if (is_begun) {
         __atomic_fetch_add(&control->epoch, 1, __ATOMIC_RELAXED);
         __atomic_store_n(&control->began_ticks, tkt_ticks(), __ATOMIC_RELAXED);
     }
@@ -116,6 +119,8 @@ void tkt_record_set(uint32_t modes, uint64_t mask)
      */
     __atomic_store_n(&control->modes, modes, __ATOMIC_RELEASE);
     __atomic_store_n(&takt_switch_hot_v1.mask, mask, __ATOMIC_RELEASE);
+    if (is_begun)
+        tkt_keeper_wake();
 }
 
 /* ======== Mismatched begins and ends ======== */

@@ -72,12 +72,19 @@ void tkt_pool_limit(uint64_t bytes);
 
 uint64_t tkt_pool_limit_bytes(void);
 
-/* Wakes the condition, without its mutex, at each tkt_pool_take() while at least `bytes` are in
- * use. NULL: wakes nobody. */
+/* Wakes the condition, without its mutex, while at least `bytes` are in use: at each look of the
+ * thread that keeps memory ready, or at each tkt_pool_take() if it could look too late. NULL: wakes
+ * nobody. */
 void tkt_pool_watch(tkt_condition *condition, uint64_t bytes);
 
 /* Allocates and touches chunks until there are `bytes` of them, or as many as the limit allows. */
 void tkt_pool_prefault(uint64_t bytes);
+
+/* Allocates and touches chunks ahead of their use, and wakes who watches the pool. True if any have
+ * been used since the last call. For one thread, which calls it every few milliseconds; with
+ * tkt_pool_keep(true) the others rely on that. */
+bool tkt_pool_fill(void);
+void tkt_pool_keep(bool is_kept);
 
 /* Frees all chunks. Nobody may use one any more. */
 void tkt_pool_free_all(void);

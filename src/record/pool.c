@@ -19,7 +19,9 @@
 #define LARGE_PAGE   ((size_t)2 << 20)
 #define MAX_SLABS    (1u << 15) /* 32 GiB */
 #define BLOCK_SLABS  8u
-#define READY_CHUNKS 16u /* of the crash-safe file get memory at a time */
+#define AHEAD_CHUNKS 768u /* ready at least: a thread's fastest scopes need 7 ms for them */
+#define AHEAD_SHARE  8u   /* and at most this share of the limit */
+#define READY_CHUNKS 16u  /* of the crash-safe file get memory at a time */
 #define NONE         UINT32_MAX
 
 _Static_assert(sizeof(tkt_chunk) == TKT_CHUNK_BYTES, "no room is wasted");
@@ -38,6 +40,7 @@ static uint32_t mapped_most = UINT32_MAX;
 static uint64_t mapped_head = NONE;
 static uint32_t used_count;
 static uint32_t watched_count = UINT32_MAX;
+static bool is_kept;           /* atomic: a thread fills the pool */
 static tkt_condition *watcher; /* atomic */
 static uint32_t limit_count = (256u << 20) / TKT_CHUNK_BYTES;
 
@@ -81,9 +84,12 @@ typedef struct block {
     uint32_t slabs;
 } block;
 
-/* How many slabs to allocate: one, until so many are in use that a block is no waste. */
-static uint32_t next_slabs(void)
+/* How many slabs to allocate: one, until so many are in use that a block is no waste. One in a
+ * thread that should have found memory ready: it has waited long enough. */
+static uint32_t next_slabs(bool is_ahead)
 {
+    if (!is_ahead && __atomic_load_n(&is_kept, __ATOMIC_RELAXED))
+        return 1;
     uint32_t count = __atomic_load_n(&slab_count, __ATOMIC_RELAXED);
     uint32_t limit = __atomic_load_n(&limit_count, __ATOMIC_RELAXED) / SLAB_CHUNKS;
     return count >= BLOCK_SLABS && count + BLOCK_SLABS <= limit ? BLOCK_SLABS : 1;
@@ -91,9 +97,9 @@ static uint32_t next_slabs(void)
 
 /* A fault on each small page costs as much as the records that fit into it. So a block is aligned
  * for large pages, and asks for them. If there are none, nothing is lost. */
-static block allocate_block(void)
+static block allocate_block(bool is_ahead)
 {
-    block made = {.slabs = next_slabs()};
+    block made = {.slabs = next_slabs(is_ahead)};
     size_t bytes = made.slabs * SLAB_BYTES;
     bool is_large = made.slabs > 1;
     made.allocation = tkt_alloc(bytes + (is_large ? LARGE_PAGE : 0));
@@ -106,31 +112,51 @@ static block allocate_block(void)
     return made;
 }
 
-/* Numbers the block's slabs. Returns the first number, or NONE when no more are left. */
-static uint32_t number_slabs(const block *made)
+/* Returns the first of `count` numbers, or NONE when no more are left. Without a lock: a thread of
+ * lower priority may add slabs, too. */
+static uint32_t take_numbers(uint32_t count)
 {
-    uint64_t was = tkt_busy_lock(&slab_lock);
-    uint32_t first = slab_count;
-    if (first + made->slabs > MAX_SLABS) {
-        first = NONE;
-    } else {
-        allocations[first] = made->allocation;
-        for (uint32_t i = 0; i < made->slabs; i++)
-            __atomic_store_n(&slabs[first + i], made->chunks + i * SLAB_CHUNKS, __ATOMIC_RELEASE);
-        __atomic_store_n(&slab_count, first + made->slabs, __ATOMIC_RELAXED);
-    }
-    tkt_busy_unlock(&slab_lock, was);
+    uint32_t first = __atomic_load_n(&slab_count, __ATOMIC_RELAXED);
+    do {
+        if (first + count > MAX_SLABS)
+            return NONE;
+    } while (!__atomic_compare_exchange_n(&slab_count, &first, first + count, true,
+                                          __ATOMIC_RELAXED, __ATOMIC_RELAXED));
     return first;
 }
 
-/* Adds chunks to the free list. Two threads that run out at the same time may both do so. */
-static bool add_slabs(bool touch)
+static uint32_t number_slabs(const block *made)
 {
-    block made = allocate_block();
+    uint32_t first = take_numbers(made->slabs);
+    if (first == NONE)
+        return NONE;
+    allocations[first] = made->allocation;
+    for (uint32_t i = 0; i < made->slabs; i++)
+        __atomic_store_n(&slabs[first + i], made->chunks + i * SLAB_CHUNKS, __ATOMIC_RELEASE);
+    return first;
+}
+
+#ifndef MADV_POPULATE_WRITE
+#define MADV_POPULATE_WRITE 23 /* Linux 5.14 */
+#endif
+
+static void touch(const block *made)
+{
+    size_t bytes = made->slabs * SLAB_BYTES;
+    if (made->slabs > 1 && madvise(made->chunks, bytes, MADV_POPULATE_WRITE) == 0)
+        return;
+    for (size_t i = 0; i < made->slabs * SLAB_CHUNKS; i++)
+        memset(&made->chunks[i], 0, sizeof made->chunks[i]);
+}
+
+/* Adds chunks to the free list. Two threads that run out at the same time may both do so. */
+static bool add_slabs(bool is_ahead)
+{
+    block made = allocate_block(is_ahead);
     if (!made.allocation)
         return false;
-    if (touch)
-        memset(made.chunks, 0, made.slabs * SLAB_BYTES);
+    if (is_ahead)
+        touch(&made);
     uint32_t first = number_slabs(&made);
     if (first == NONE) {
         tkt_free(made.allocation);
@@ -185,11 +211,18 @@ static tkt_chunk *take_any(void)
     return chunk;
 }
 
+/* True if the thread that fills the pool comes in time to wake who watches it. */
+static bool is_looked_after(uint32_t used)
+{
+    return __atomic_load_n(&is_kept, __ATOMIC_RELAXED) &&
+           used + 2 * AHEAD_CHUNKS < __atomic_load_n(&limit_count, __ATOMIC_RELAXED);
+}
+
 tkt_chunk *tkt_pool_take(uint32_t extra)
 {
     uint32_t used = __atomic_add_fetch(&used_count, 1, __ATOMIC_RELAXED);
     /* acquire: pairs with the release in tkt_pool_watch() */
-    if (used >= __atomic_load_n(&watched_count, __ATOMIC_ACQUIRE))
+    if (used >= __atomic_load_n(&watched_count, __ATOMIC_ACQUIRE) && !is_looked_after(used))
         tkt_condition_wake_all(__atomic_load_n(&watcher, __ATOMIC_RELAXED));
     if (used <= __atomic_load_n(&limit_count, __ATOMIC_RELAXED) + extra) {
         tkt_chunk *chunk = take_any();
@@ -233,9 +266,10 @@ void tkt_pool_map(tkt_chunk *chunks, uint32_t count, uint32_t most, uint32_t rea
     for (uint32_t i = 0; i < slab_count; i++)
         if (tkt_pool_is_mapped(slabs[i]))
             slabs[i] = NULL; /* nobody refers to these chunks any more */
-    uint32_t number = slab_count;
-    uint32_t fitting = (MAX_SLABS - number) * SLAB_CHUNKS;
-    mapped_count = count < fitting ? count : fitting;
+    mapped_count = count;
+    uint32_t number = take_numbers(count / SLAB_CHUNKS);
+    if (number == NONE) /* 32 GiB are in use */
+        number = mapped_count = 0;
     mapped_index = number * SLAB_CHUNKS;
     mapped_next = 0;
     mapped_ready = ready;
@@ -243,7 +277,6 @@ void tkt_pool_map(tkt_chunk *chunks, uint32_t count, uint32_t most, uint32_t rea
     mapped_head = NONE;
     for (uint32_t i = 0; i < mapped_count; i += SLAB_CHUNKS)
         __atomic_store_n(&slabs[number++], chunks + i, __ATOMIC_RELEASE);
-    __atomic_store_n(&slab_count, number, __ATOMIC_RELAXED);
     /* release: pairs with the acquire in take_any() */
     __atomic_store_n(&mapped, chunks, __ATOMIC_RELEASE);
     tkt_busy_unlock(&slab_lock, was);
@@ -283,6 +316,60 @@ void tkt_pool_prefault(uint64_t bytes)
     while (tkt_pool_total_bytes() < bytes)
         if (!add_slabs(true))
             return;
+}
+
+void tkt_pool_keep(bool is_on)
+{
+    __atomic_store_n(&is_kept, is_on, __ATOMIC_RELAXED);
+}
+
+/* How many chunks are free, of the crash-safe file or of others. */
+static uint32_t count_free(void)
+{
+    uint32_t used = __atomic_load_n(&used_count, __ATOMIC_RELAXED);
+    uint32_t all = __atomic_load_n(&slab_count, __ATOMIC_RELAXED) * SLAB_CHUNKS;
+    return all > used ? all - used : 0;
+}
+
+/* So many are to be ready: more for a program that has used up much since the last look. */
+static uint32_t ahead_of(uint32_t used, uint32_t limit)
+{
+    static uint32_t ahead = AHEAD_CHUNKS;
+    static uint32_t used_before;
+    if (used > used_before && used - used_before > ahead / 4 && ahead < limit / AHEAD_SHARE)
+        ahead *= 2;
+    used_before = used;
+    return ahead;
+}
+
+/* The next chunks of the crash-safe file get memory; false if there is no such file. */
+static bool fill_mapped(uint32_t ahead)
+{
+    if (!__atomic_load_n(&mapped, __ATOMIC_ACQUIRE))
+        return false;
+    uint32_t next = __atomic_load_n(&mapped_next, __ATOMIC_RELAXED);
+    uint32_t last = next + ahead < mapped_count ? next + ahead : mapped_count;
+    if (last > 0)
+        make_ready(last - 1);
+    return true;
+}
+
+bool tkt_pool_fill(void)
+{
+    static uint32_t used_before;
+    uint32_t used = __atomic_load_n(&used_count, __ATOMIC_RELAXED);
+    uint32_t limit = __atomic_load_n(&limit_count, __ATOMIC_RELAXED);
+    uint32_t ahead = ahead_of(used, limit);
+    bool is_more = used > used_before;
+    used_before = used;
+    if (!fill_mapped(ahead))
+        while (count_free() < ahead &&
+               __atomic_load_n(&slab_count, __ATOMIC_RELAXED) * SLAB_CHUNKS < limit)
+            if (!add_slabs(true))
+                break;
+    if (used >= __atomic_load_n(&watched_count, __ATOMIC_ACQUIRE))
+        tkt_condition_wake_all(__atomic_load_n(&watcher, __ATOMIC_RELAXED));
+    return is_more;
 }
 
 uint64_t tkt_pool_used_bytes(void)

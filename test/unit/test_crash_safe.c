@@ -504,8 +504,6 @@ static void record_on_a_thread(char *name)
     pthread_t thread;
     pthread_create(&thread, NULL, record_many, name);
     pthread_join(thread, NULL);
-    while (!tkt_thread_is_only())
-        tkt_thread_pause_ms(1);
 }
 
 static void record_and_end(takt_profiler_options options, char *name)
@@ -514,6 +512,8 @@ static void record_and_end(takt_profiler_options options, char *name)
     record_on_a_thread(name);
     takt_profiler_stop(profiler);
     takt_profiler_destroy(profiler);
+    while (!tkt_thread_is_only())
+        tkt_thread_pause_ms(1);
 }
 
 /* The thread that forks has recorded nothing. Parent and child record at the same time. */

@@ -1,0 +1,206 @@
+/* What recording does not do to the threads that record, once they have recorded something: no page
+ * fault and no system call inside a window, however much is recorded. The kernel counts both. The
+ * thread that keeps memory ready gets the time it needs between two rounds. */
+#include "base/sanitizers.h"
+#include "record/log.h"
+
+#include "support/test.h"
+
+#include <takt/takt.h>
+
+#include <linux/prctl.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <ucontext.h>
+#include <unistd.h>
+
+#ifndef PR_SET_SYSCALL_USER_DISPATCH /* Linux 5.11 */
+#define PR_SET_SYSCALL_USER_DISPATCH 59
+#define PR_SYS_DISPATCH_OFF          0
+#define PR_SYS_DISPATCH_ON           1
+#endif
+
+enum {
+    ROUNDS = 40,
+    SCOPES = 100000, /* of a round: 2 MB */
+    LEAST_REST = 5 << 20
+};
+
+/* ---- System calls ---------------------------------------------------------------------------- */
+
+#define ALLOWED 0
+#define TRAPPED 1
+
+static volatile char selector;
+static volatile long calls, first_call;
+
+/* Counts the call, and lets it and those that follow run. */
+static void on_call(int signal, siginfo_t *info, void *context)
+{
+    (void)signal;
+    selector = ALLOWED;
+    if (calls++ == 0)
+        first_call = info->si_syscall;
+#ifdef __x86_64__
+    ((ucontext_t *)context)->uc_mcontext.gregs[REG_RIP] -= 2; /* the instruction once more */
+#else
+    (void)context;
+#endif
+}
+
+/* False if this kernel or machine cannot trap the calls of a thread. */
+static bool can_trap(void)
+{
+#if defined(__x86_64__) && !defined(TKT_ADDRESS_SANITIZER) && !defined(TKT_THREAD_SANITIZER)
+    struct sigaction action = {.sa_sigaction = on_call, .sa_flags = SA_SIGINFO};
+    sigaction(SIGSYS, &action, NULL);
+    return prctl(PR_SET_SYSCALL_USER_DISPATCH, PR_SYS_DISPATCH_ON, 0, 0, &selector) == 0;
+#else
+    return false;
+#endif
+}
+
+static long faults_of_this_thread(void)
+{
+    struct rusage now;
+    getrusage(RUSAGE_THREAD, &now);
+    return now.ru_minflt + now.ru_majflt;
+}
+
+/* ---- Rounds ---------------------------------------------------------------------------------- */
+
+static uint64_t rest_bytes(void)
+{
+    return tkt_pool_total_bytes() - tkt_pool_used_bytes();
+}
+
+static bool is_at_limit(void)
+{
+    return tkt_pool_total_bytes() >= tkt_pool_limit_bytes();
+}
+
+/* Until what the last round has used up is there again, and no more is made. */
+static void wait_for_memory(void)
+{
+    uint64_t before;
+    do {
+        before = rest_bytes();
+        nanosleep(&(struct timespec){.tv_nsec = 20000000}, NULL);
+    } while (rest_bytes() != before || (before < LEAST_REST && !is_at_limit()));
+}
+
+static __attribute__((noinline)) void record(void)
+{
+    for (int i = 0; i < SCOPES / 4; i++) {
+        TAKT_SCOPE("around");
+        {
+            TAKT_SCOPE("within");
+            TAKT_COUNTER("a counter", i);
+        }
+        TAKT_SCOPE("beside");
+    }
+}
+
+static bool is_quiet(const char *what)
+{
+    bool is_trapping = can_trap();
+    long faults = 0;
+    record(); /* sites get their numbers, and stacks their pages */
+    for (int round = 0; round < ROUNDS; round++) {
+        wait_for_memory();
+        long before = faults_of_this_thread();
+        selector = is_trapping ? TRAPPED : ALLOWED;
+        record();
+        selector = ALLOWED;
+        faults += faults_of_this_thread() - before;
+    }
+    if (is_trapping)
+        prctl(PR_SET_SYSCALL_USER_DISPATCH, PR_SYS_DISPATCH_OFF, 0, 0, 0);
+    if (faults || calls)
+        fprintf(stderr, "%s: %ld page faults, %ld system calls, the first of number %ld\n", what,
+                faults, calls, first_call);
+    return !faults && !calls;
+}
+
+/* In a process of its own, whose memory nobody has used before. */
+static void check_mode(const char *what, takt_profiler_options options)
+{
+    int status;
+    pid_t child = fork();
+    if (child == 0) {
+        takt_profiler *profiler;
+        options.struct_size = sizeof options;
+        options.activities = TAKT_ACTIVITIES_CPU;
+        bool is_right = takt_profiler_create(&options, &profiler) == TAKT_OK &&
+                        takt_profiler_start(profiler) == TAKT_OK && is_quiet(what) &&
+                        takt_profiler_stop(profiler) == TAKT_OK;
+        _exit(!is_right);
+    }
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_int_equal(status, 0);
+}
+
+TEST(a_trace)
+{
+    check_mode("trace", (takt_profiler_options){.mode = TAKT_MODE_TRACE});
+}
+
+TEST(a_summary)
+{
+    check_mode("summary", (takt_profiler_options){.mode = TAKT_MODE_SUMMARY});
+}
+
+TEST(a_flight)
+{
+    check_mode("flight",
+               (takt_profiler_options){.mode = TAKT_MODE_FLIGHT, .max_memory_bytes = 32 << 20});
+}
+
+TEST(a_summary_and_a_trace)
+{
+    check_mode("both", (takt_profiler_options){.mode = TAKT_MODE_BOTH});
+}
+
+static const char *const perfetto[] = {"perfetto"};
+static char folder[] = "/tmp/takt-quiet-XXXXXX";
+
+TEST(a_stream)
+{
+    check_mode("stream", (takt_profiler_options){.mode = TAKT_MODE_TRACE,
+                                                 .stream = true,
+                                                 .directory = folder,
+                                                 .traces = perfetto,
+                                                 .trace_count = 1});
+}
+
+TEST(a_crash_safe_trace)
+{
+    check_mode("crash-safe", (takt_profiler_options){.mode = TAKT_MODE_TRACE,
+                                                     .crash_safe = true,
+                                                     .directory = folder,
+                                                     .traces = perfetto,
+                                                     .trace_count = 1});
+}
+
+static int make_folder(void **state)
+{
+    (void)state;
+    return mkdtemp(folder) ? 0 : -1;
+}
+
+static int remove_folder(void **state)
+{
+    (void)state;
+    char command[64];
+    snprintf(command, sizeof command, "rm -r %s", folder);
+    return system(command);
+}
+
+TEST_MAIN(make_folder, remove_folder)
