@@ -15,6 +15,7 @@ typedef pthread_mutex_t tkt_mutex;
 #else
 #define TKT_MUTEX_INIT PTHREAD_MUTEX_INITIALIZER
 #endif
+#define TKT_MUTEX_PLAIN PTHREAD_MUTEX_INITIALIZER /* without that; half the instructions */
 static inline void tkt_mutex_init(tkt_mutex *mutex) { *mutex = (tkt_mutex)TKT_MUTEX_INIT; }
 static inline void tkt_mutex_fini(tkt_mutex *mutex) { pthread_mutex_destroy(mutex); }
 void tkt_mutex_lock(tkt_mutex *mutex);

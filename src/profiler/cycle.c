@@ -470,9 +470,9 @@ void tkt_worker_submit(tkt_worker *worker, tkt_cycle *cycle, bool in_foreground)
 {
     tkt_mutex_lock(&worker->lock);
     worker->open++;
-    if (!in_foreground && start(worker)) {
+    bool is_for_thread = !in_foreground && start(worker);
+    if (is_for_thread) {
         append(&worker->waiting, cycle);
-        tkt_condition_wake_all(&worker->changed);
     } else {
         tkt_mutex_unlock(&worker->lock);
         seal_and_write(cycle);
@@ -480,6 +480,8 @@ void tkt_worker_submit(tkt_worker *worker, tkt_cycle *cycle, bool in_foreground)
         finish(worker, cycle);
     }
     tkt_mutex_unlock(&worker->lock);
+    if (is_for_thread) /* not with the lock, which it would wait for */
+        tkt_condition_wake_all(&worker->changed);
 }
 
 bool tkt_worker_is_behind(tkt_worker *worker)

@@ -53,8 +53,8 @@ static tkt_wish wish_of(const takt_profiler *profiler)
 
 /* ---- Transitions ----------------------------------------------------------------------------- */
 
-/* Warms up, keeping nothing: call sites get ids, threads their logs, memory its pages, call stacks are
- * found, and CUPTI is switched on. */
+/* Warms up, keeping nothing: call sites get ids, threads their logs, memory its pages, call stacks
+ * are found, and CUPTI is switched on. */
 static void prepare(takt_profiler *profiler)
 {
     tkt_wish wish = wish_of(profiler);
@@ -220,6 +220,8 @@ void tkt_profiler_go_to(takt_profiler *profiler, takt_action to, uint64_t now)
     TKT_UNCANCELLED;
     TKT_OWN_WORK;
     uint32_t work = tkt_transition(profiler->action, to);
+    if ((work & TKT_DO_SAVE) && (work & TKT_DO_START)) /* what has recorded is warm */
+        work &= ~(uint32_t)TKT_DO_PREPARE;
     if (work & TKT_DO_WARN)
         tkt_log(TAKT_LOG_WARNING, "step %lu: the schedule ends a recording without saving it",
                 (unsigned long)profiler->step);

@@ -8,8 +8,9 @@
 #include "record/control.h"
 #include "record/log.h"
 
-#define LEAST_MS 1u  /* while memory is being used up */
-#define MOST_MS  10u /* while it is not: the memory that is ready lasts the fastest thread as long \
+#define LEAST_MS 1u /* while memory is being used up */
+#define MOST_MS                                                                                    \
+    10u              /* while it is not: the memory that is ready lasts the fastest thread as long \
                       */
 #define REST_MS 100u /* while nothing is recorded */
 
@@ -20,6 +21,7 @@ static struct {
     bool has_thread;
     uint32_t users;
     uint32_t generation; /* the thread of an earlier one ends */
+    bool is_resting;     /* atomic */
 } keeper = {.lock = TKT_MUTEX_INIT, .changed = TKT_CONDITION_INIT};
 
 /* ---- The thread ------------------------------------------------------------------------------ */
@@ -27,7 +29,9 @@ static struct {
 /* Fills up what has been used, and returns when to look again. */
 static uint32_t look(uint32_t pause_ms)
 {
-    if (!__atomic_load_n(&takt_switch_hot_v1.mask, __ATOMIC_RELAXED))
+    bool is_resting = !__atomic_load_n(&takt_switch_hot_v1.mask, __ATOMIC_RELAXED);
+    __atomic_store_n(&keeper.is_resting, is_resting, __ATOMIC_RELAXED);
+    if (is_resting)
         return REST_MS;
     if (tkt_pool_fill())
         return LEAST_MS;
@@ -95,7 +99,8 @@ void tkt_keeper_end(void)
 
 void tkt_keeper_wake(void)
 {
-    tkt_condition_wake_all(&keeper.changed);
+    if (__atomic_load_n(&keeper.is_resting, __ATOMIC_RELAXED))
+        tkt_condition_wake_all(&keeper.changed);
 }
 
 void tkt_keeper_forget(void)

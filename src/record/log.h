@@ -89,6 +89,9 @@ void tkt_pool_keep(bool is_kept);
 /* Frees all chunks. Nobody may use one any more. */
 void tkt_pool_free_all(void);
 
+/* Bytes that are ready to be taken, new ones of the crash-safe file if there is one. */
+uint64_t tkt_pool_ready_bytes(void);
+
 /* Bytes of the chunks in use, and of all chunks. */
 uint64_t tkt_pool_used_bytes(void);
 uint64_t tkt_pool_total_bytes(void);

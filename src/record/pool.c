@@ -323,12 +323,21 @@ void tkt_pool_keep(bool is_on)
     __atomic_store_n(&is_kept, is_on, __ATOMIC_RELAXED);
 }
 
-/* How many chunks are free, of the crash-safe file or of others. */
-static uint32_t count_free(void)
+/* How many chunks threads can take without waiting for memory. */
+static uint32_t count_ready(void)
 {
     uint32_t used = __atomic_load_n(&used_count, __ATOMIC_RELAXED);
     uint32_t all = __atomic_load_n(&slab_count, __ATOMIC_RELAXED) * SLAB_CHUNKS;
+    if (__atomic_load_n(&mapped, __ATOMIC_ACQUIRE)) {
+        used = __atomic_load_n(&mapped_next, __ATOMIC_RELAXED);
+        all = __atomic_load_n(&mapped_ready, __ATOMIC_RELAXED);
+    }
     return all > used ? all - used : 0;
+}
+
+uint64_t tkt_pool_ready_bytes(void)
+{
+    return (uint64_t)count_ready() * TKT_CHUNK_BYTES;
 }
 
 /* So many are to be ready: more for a program that has used up much since the last look. */
@@ -363,7 +372,7 @@ bool tkt_pool_fill(void)
     bool is_more = used > used_before;
     used_before = used;
     if (!fill_mapped(ahead))
-        while (count_free() < ahead &&
+        while (count_ready() < ahead &&
                __atomic_load_n(&slab_count, __ATOMIC_RELAXED) * SLAB_CHUNKS < limit)
             if (!add_slabs(true))
                 break;

@@ -139,6 +139,10 @@ static uint64_t seen_until(sweep *s, row *r, uint64_t begin_ns, uint64_t end_ns)
     uint64_t launched_ns = s->rows.items[awaited].launched_ns;
     uint64_t until_ns = launched_ns > begin_ns ? launched_ns : begin_ns;
     r->idle.unseen_ns += end_ns - until_ns;
+    tkt_unseen *unseen = TKT_ARRAY_ADD(&s->result->unseen);
+    if (unseen)
+        *unseen = (tkt_unseen){r->idle.device, until_ns, end_ns};
+    s->is_short |= !unseen;
     r->idle.step_unknown_ns += in_steps(s->trace, r, until_ns, end_ns);
     return until_ns;
 }
@@ -546,6 +550,7 @@ takt_status tkt_gaps_of(const takt_trace *trace, const tkt_gaps_wish *wish, tkt_
 void tkt_gaps_fini(tkt_gaps *gaps)
 {
     TKT_ARRAY_FREE(&gaps->idles);
+    TKT_ARRAY_FREE(&gaps->unseen);
     TKT_ARRAY_FREE(&gaps->scopes);
     tkt_map_fini(&gaps->late);
     tkt_map_fini(&gaps->waited);

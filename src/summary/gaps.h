@@ -81,6 +81,13 @@ typedef struct tkt_idle_scope {
     uint64_t call_ns; /* the part inside calls into the device's library */
 } tkt_idle_scope;
 
+/* A time in which it is not known whether a device was idle: see tkt_idle.unseen_ns. */
+typedef struct tkt_unseen {
+    uint32_t device; /* string */
+    uint64_t begin_ns;
+    uint64_t end_ns;
+} tkt_unseen;
+
 typedef struct tkt_gap_list {
     TKT_ARRAY(tkt_gap); /* longest first */
 } tkt_gap_list;
@@ -97,6 +104,7 @@ typedef struct tkt_copying {
 
 typedef struct tkt_gaps {
     TKT_ARRAY_OF(tkt_idle) idles;        /* each device, followed by its streams */
+    TKT_ARRAY_OF(tkt_unseen) unseen;     /* of each device in order */
     TKT_ARRAY_OF(tkt_idle_scope) scopes; /* sorted by device, then longest first */
     tkt_map late;   /* tkt_launch_key() -> number of late launches for which a device was idle */
     tkt_map waited; /* tkt_launch_key() -> how long devices were idle for these launches, in ns */

@@ -85,6 +85,9 @@ function checkGaps() {
     equal(gaps(1), [[50, 70]]);
     equal(gaps(3), [[50, 70], [20, 30], [40, 45]]);
     equal(gaps(9), [[50, 70], [20, 30], [40, 45], [75, 80]]);
+    trace.busyOf = undefined;
+    trace.busy[0].unseen = [20, 30, 52, 70];
+    equal(gaps(9), [[40, 45], [75, 80], [50, 70]]);
 }
 
 // Arrows lead from a call to what it launched, and not from the call with its number in another thread.
@@ -427,6 +430,23 @@ function checkUnknownBusy(trace, intervals, busy) {
     assert.strictEqual(columns[0], 137, 'the pixel column of 498 to 502');
     assert(Math.abs(columns[1] - busy(500, 502) / 2) < 1e-9);
     assert.strictEqual(columns.length, 2 * (260 - 137));
+    checkUnseen(trace, intervals, busy);
+}
+
+// Of some idle times it is not known whether they were, and each second of them is not known at all.
+function checkUnseen(trace, intervals, busy) {
+    const unseen = [];
+    for (let i = 1; i + 1 < intervals.length; i += 4)
+        unseen.push(intervals[i], (i + 1) % 8 ? (intervals[i] + intervals[i + 1]) >> 1 : intervals[i + 1]);
+    const isUnseen = (time) => unseen.some((begin, i) => i % 2 === 0 && begin <= time && time < unseen[i + 1]);
+    intervals.unseen = Float64Array.from(unseen);
+    parts.busyShares(trace, intervals, 90).forEach((share, i) => {
+        let known = 0;
+        for (let time = Math.max(500, 11 * i); time < 11 * i + 11; time++)
+            known += isUnseen(time) ? 0 : 1;
+        assert(known ? Math.abs(share - busy(Math.max(500, 11 * i), 11 * i + 11) / known) < 1e-9 :
+            Number.isNaN(share));
+    });
 }
 
 // The curve of a device adds up all kinds but pools and pinned memory, from what was there before.

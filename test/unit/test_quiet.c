@@ -30,7 +30,7 @@
 enum {
     ROUNDS = 40,
     SCOPES = 100000, /* of a round: 2 MB */
-    LEAST_REST = 5 << 20
+    LEAST_READY = 5 << 20
 };
 
 /* ---- System calls ---------------------------------------------------------------------------- */
@@ -67,6 +67,17 @@ static bool can_trap(void)
 #endif
 }
 
+/* False where the kernel takes pages away to see who uses them. */
+static bool are_faults_ours(void)
+{
+    char text[8] = "";
+    FILE *file = fopen("/proc/sys/kernel/numa_balancing", "r");
+    bool is_read = file && fgets(text, sizeof text, file);
+    if (file)
+        fclose(file);
+    return !is_read || text[0] == '0';
+}
+
 static long faults_of_this_thread(void)
 {
     struct rusage now;
@@ -76,14 +87,11 @@ static long faults_of_this_thread(void)
 
 /* ---- Rounds ---------------------------------------------------------------------------------- */
 
-static uint64_t rest_bytes(void)
-{
-    return tkt_pool_total_bytes() - tkt_pool_used_bytes();
-}
+static bool may_be_at_limit; /* a flight, which takes its own memory again */
 
 static bool is_at_limit(void)
 {
-    return tkt_pool_total_bytes() >= tkt_pool_limit_bytes();
+    return may_be_at_limit && tkt_pool_total_bytes() >= tkt_pool_limit_bytes();
 }
 
 /* Until what the last round has used up is there again, and no more is made. */
@@ -91,9 +99,9 @@ static void wait_for_memory(void)
 {
     uint64_t before;
     do {
-        before = rest_bytes();
+        before = tkt_pool_ready_bytes();
         nanosleep(&(struct timespec){.tv_nsec = 20000000}, NULL);
-    } while (rest_bytes() != before || (before < LEAST_REST && !is_at_limit()));
+    } while (tkt_pool_ready_bytes() != before || (before < LEAST_READY && !is_at_limit()));
 }
 
 static __attribute__((noinline)) void record(void)
@@ -121,6 +129,8 @@ static bool is_quiet(const char *what)
         selector = ALLOWED;
         faults += faults_of_this_thread() - before;
     }
+    if (!are_faults_ours())
+        faults = 0;
     if (is_trapping)
         prctl(PR_SET_SYSCALL_USER_DISPATCH, PR_SYS_DISPATCH_OFF, 0, 0, 0);
     if (faults || calls)
@@ -136,6 +146,7 @@ static void check_mode(const char *what, takt_profiler_options options)
     pid_t child = fork();
     if (child == 0) {
         takt_profiler *profiler;
+        may_be_at_limit = options.mode == TAKT_MODE_FLIGHT;
         options.struct_size = sizeof options;
         options.activities = TAKT_ACTIVITIES_CPU;
         bool is_right = takt_profiler_create(&options, &profiler) == TAKT_OK &&

@@ -70,6 +70,14 @@ static void many_streams_have_a_row_each(void **state)
 
 #define US(us) (UINT64_C(1000000) + UINT64_C(1000) * (us))
 
+static uint64_t listed_unseen(const tkt_gaps *gaps)
+{
+    uint64_t sum_ns = 0;
+    for (size_t i = 0; i < gaps->unseen.count; i++)
+        sum_ns += gaps->unseen.items[i].end_ns - gaps->unseen.items[i].begin_ns;
+    return sum_ns;
+}
+
 /* Short kernels on stream 7. On stream 8 one is launched at 60 us and begins at 500: nobody knows
  * what that stream did meanwhile, unless the device was watched before. */
 static void a_device_is_not_idle_while_a_stream_may_have_work(void **state)
@@ -100,6 +108,7 @@ static void a_device_is_not_idle_while_a_stream_may_have_work(void **state)
         assert_int_equal(device->idle_ns, 1000 * (is_watched ? 950 : 10 + 20 + 450));
         assert_int_equal(device->known_ns, device->busy_ns + device->idle_ns);
         assert_int_equal(device->unseen_ns, 1000 * (is_watched ? 0 : 80 + 350));
+        assert_int_equal(listed_unseen(&gaps), device->unseen_ns);
         assert_int_equal(device->step_busy_ns, 10000);
         assert_int_equal(device->step_unknown_ns, 1000 * (is_watched ? 0 : 40 + 50));
         tkt_gaps_fini(&gaps);

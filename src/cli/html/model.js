@@ -157,15 +157,16 @@ function watchOf(trace, device) {
 }
 
 /* Returns the intervals in which a device was busy: the union of its activities, and of the time
- * before the first. Their `since` tells from when on all of them are known. */
+ * before the first. Their `since` tells from when on all of them are known, but for `unseen`. */
 function busyOf(trace, device) {
     trace.busyOf ??= new Map();
     if (!trace.busyOf.has(device)) {
-        const {since, until} = watchOf(trace, device);
+        const {since, until, unseen = []} = watchOf(trace, device);
         const before = {count: 1, events: {begin: [since], duration: [until - since]}};
         const intervals = coveredIntervals([...trace.tracks.filter((track) =>
             track.kind === 'stream' && track.group === device), ...until > since ? [before] : []]);
         intervals.since = since;
+        intervals.unseen = Float64Array.from(unseen);
         trace.busyOf.set(device, intervals);
     }
     return trace.busyOf.get(device);
@@ -187,11 +188,17 @@ function coveredTime(intervals, begin, end) {
     return end > begin ? coveredBefore(intervals, end) - coveredBefore(intervals, begin) : 0;
 }
 
-/* Returns the share of the known part of [begin, end) that intervals of busyOf() cover; NaN if none of
- * it is known. */
-function busyShare(intervals, begin, end) {
+/* Returns of how many ns of [begin, end) intervals of busyOf() tell whether the device was busy. */
+function knownTime(intervals, begin, end) {
     const from = Math.max(begin, intervals.since ?? begin);
-    return from < end ? coveredTime(intervals, from, end) / (end - from) : NaN;
+    const unseen = intervals.unseen ? coveredTime(intervals.unseen, from, end) : 0;
+    return Math.max(0, end - from - unseen);
+}
+
+/* Returns the share of that time which they cover; NaN if there is none. */
+function busyShare(intervals, begin, end) {
+    const known = knownTime(intervals, begin, end);
+    return known > 0 ? coveredTime(intervals, Math.max(begin, intervals.since ?? begin), end) / known : NaN;
 }
 
 /* Returns the share of the known time, in percent, in which a device was busy. */

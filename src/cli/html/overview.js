@@ -111,8 +111,9 @@ function activityBars(trace, options) {
 
 function gapSentence(trace, device) {
     const {since} = watchOf(trace, device);
-    const wall = trace.end - since;
-    const idle = wall - coveredTime(busyOf(trace, device), since, trace.end);
+    const busy = busyOf(trace, device);
+    const wall = knownTime(busy, since, trace.end);
+    const idle = wall - coveredTime(busy, since, trace.end);
     const [longest] = longestGaps(trace, device, 1);
     return `${device} was idle for ${timeText(idle)} of ${timeText(wall)}`
         + (longest ? `; the longest gap between two activities took ${timeText(longest.duration)}.`

@@ -308,6 +308,22 @@ static void put_devices(const takt_trace *trace, html_bytes *out)
     html_print(out, "]");
 }
 
+static void put_unseen(const html_writer *writer, const tkt_gaps *gaps, uint32_t device,
+                       html_bytes *out)
+{
+    bool is_first = true;
+    html_print(out, ", \"unseen\": [");
+    for (size_t i = 0; i < gaps->unseen.count; i++) {
+        const tkt_unseen *unseen = &gaps->unseen.items[i];
+        if (unseen->device != device)
+            continue;
+        html_print(out, "%s%" PRIu64 ", %" PRIu64, is_first ? "" : ", ",
+                   unseen->begin_ns - writer->origin_ns, unseen->end_ns - writer->origin_ns);
+        is_first = false;
+    }
+    html_print(out, "]");
+}
+
 /* Since when it is known when devices were busy, and until when they were at once: with the launch
  * of their first activity, or with work from before the recording. Nothing where it is not known up
  * to the recording's end. */
@@ -328,8 +344,10 @@ static void put_busy(const html_writer *writer, html_bytes *out)
         uint64_t since_ns = until_ns - idle->known_ns - idle->unseen_ns;
         html_print(out, "%s{\"device\": ", is_first ? "" : ", ");
         put_text(out, tkt_trace_text(writer->trace, idle->device));
-        html_print(out, ", \"since\": %" PRIu64 ", \"until\": %" PRIu64 "}",
+        html_print(out, ", \"since\": %" PRIu64 ", \"until\": %" PRIu64,
                    since_ns - writer->origin_ns, idle->first_ns - writer->origin_ns);
+        put_unseen(writer, gaps, idle->device, out);
+        html_print(out, "}");
         is_first = false;
     }
     html_print(out, "]");

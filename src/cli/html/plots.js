@@ -172,7 +172,7 @@ function makeBusyPlot(trace, device, ontime) {
             const left = pen.x(0), right = pen.x(since);
             let path = `M${right} ${pen.bottom}`;
             shares.forEach((share, i) => path += i < first ? '' :
-                `L${pen.x(Math.max(since, i / 240 * length))} ${pen.y(share * 100)}`
+                `L${pen.x(Math.max(since, i / 240 * length))} ${pen.y(100 * (share || 0))}`
                 + `H${pen.x((i + 1) / 240 * length)}`);
             pen.add('path', {d: `${path}V${pen.bottom}Z`, class: 'area'});
             if (right > left)
@@ -233,8 +233,8 @@ function longestGaps(trace, device, most) {
     const busy = busyOf(trace, device);
     const gaps = [];
     for (let i = 1; i + 1 < busy.length; i += 2) {
-        const duration = busy[i + 1] - busy[i];
-        if (gaps.length === most && duration <= gaps[most - 1].duration)
+        const duration = knownTime(busy, busy[i], busy[i + 1]);
+        if (!duration || (gaps.length === most && duration <= gaps[most - 1].duration))
             continue;
         const place = gaps.findIndex((gap) => gap.duration < duration);
         gaps.splice(place < 0 ? gaps.length : place, 0,
