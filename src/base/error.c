@@ -176,16 +176,9 @@ static void unlock_hook(void)
     tkt_mutex_unlock(&hook_lock);
 }
 
-/* The lock is its parent's: only a new one can be taken. */
-static void renew_hook(void)
-{
-    unlock_hook();
-    tkt_mutex_init(&hook_lock);
-}
-
 static void watch_forks(void)
 {
-    tkt_around_fork(lock_hook, unlock_hook, renew_hook);
+    tkt_around_fork(lock_hook, unlock_hook, unlock_hook);
 }
 
 /* Takes the lock. False in a disabled child that was forked while the lock was held. */

@@ -331,7 +331,7 @@ static uint64_t count_threads(void)
 }
 
 /* The process's state is that of the thread that ran main(). */
-static bool has_main_ended(void)
+bool tkt_main_has_ended(void)
 {
     char text[128] = "";
     int file = open("/proc/self/stat", O_RDONLY | O_CLOEXEC);
@@ -344,7 +344,7 @@ static bool has_main_ended(void)
 
 bool tkt_thread_is_last(void)
 {
-    return has_main_ended() && count_threads() == 2;
+    return tkt_main_has_ended() && count_threads() == 2;
 }
 
 #define MOST_LOOKS 20 /* after a join, half of them a millisecond apart */

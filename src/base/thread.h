@@ -8,15 +8,8 @@
 #include <pthread.h>
 
 typedef pthread_mutex_t tkt_mutex;
-/* While a thread waits for a lock, whoever holds it runs with that thread's priority: a hard loop
- * would otherwise wait until all programs of middle priority let Takt's thread run. */
-#ifdef __PTHREAD_MUTEX_INITIALIZER /* glibc: 0x20 is PTHREAD_PRIO_INHERIT in the kind */
-#define TKT_MUTEX_INIT {{__PTHREAD_MUTEX_INITIALIZER(0x20)}}
-#else
 #define TKT_MUTEX_INIT PTHREAD_MUTEX_INITIALIZER
-#endif
-#define TKT_MUTEX_PLAIN PTHREAD_MUTEX_INITIALIZER /* without that; half the instructions */
-static inline void tkt_mutex_init(tkt_mutex *mutex) { *mutex = (tkt_mutex)TKT_MUTEX_INIT; }
+static inline void tkt_mutex_init(tkt_mutex *mutex) { pthread_mutex_init(mutex, NULL); }
 static inline void tkt_mutex_fini(tkt_mutex *mutex) { pthread_mutex_destroy(mutex); }
 void tkt_mutex_lock(tkt_mutex *mutex);
 bool tkt_mutex_try(tkt_mutex *mutex);
@@ -173,8 +166,11 @@ static inline bool tkt_process_is_disabled(void)
 void tkt_at_fork(void (*child)(void));
 void tkt_around_fork(void (*before)(void), void (*parent)(void), void (*child)(void));
 
-/* True if main() has ended by pthread_exit() and the calling thread is the last one. False if that is
- * unknown. */
+/* True if main() has ended by pthread_exit(): then the process ends with its last thread. False if that
+ * is unknown. */
+bool tkt_main_has_ended(void);
+
+/* True if, moreover, the calling thread is the last one. */
 bool tkt_thread_is_last(void);
 
 /* True if the process has no other thread, according to the operating system. False if that is

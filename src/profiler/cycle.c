@@ -382,6 +382,7 @@ void tkt_cycle_destroy(tkt_cycle *cycle)
     tkt_stream_destroy(cycle->stream, false);
     close_window(cycle);
     takt_trace_release(cycle->trace);
+    takt_trace_release(cycle->earlier);
     TKT_ARRAY_FREE(&cycle->steps);
     tkt_free(cycle->run);
     tkt_free(cycle->viewable);
@@ -422,8 +423,29 @@ static void finish(tkt_worker *worker, tkt_cycle *cycle)
     tkt_condition_wake_all(&worker->changed);
 }
 
-/* A program whose main() ends by pthread_exit() ends with its last thread, so the worker may not
- * stay for ever. */
+static void destroy_all(tkt_cycle *cycle)
+{
+    while (cycle) {
+        tkt_cycle *next = cycle->next;
+        tkt_cycle_destroy(cycle);
+        cycle = next;
+    }
+}
+
+/* With the lock, which it gives back meanwhile. */
+static void destroy_spent(tkt_worker *worker)
+{
+    tkt_cycle *spent = worker->spent;
+    if (!spent)
+        return;
+    worker->spent = NULL;
+    tkt_mutex_unlock(&worker->lock);
+    destroy_all(spent);
+    tkt_mutex_lock(&worker->lock);
+}
+
+/* A program whose main() ends by pthread_exit() ends with its last thread, so then the worker may
+ * not stay for ever. */
 #define IDLE_MS 500u
 
 static void *run(void *argument)
@@ -438,11 +460,15 @@ static void *run(void *argument)
             seal_and_write(cycle);
             tkt_mutex_lock(&worker->lock);
             finish(worker, cycle);
-        } else if (worker->is_ended ||
-                   (!tkt_condition_wait_for(&worker->changed, &worker->lock, IDLE_MS) &&
-                    !worker->waiting)) {
-            break;
+            continue;
         }
+        destroy_spent(worker);
+        if (worker->waiting)
+            continue;
+        if (worker->is_ended ||
+            (!tkt_condition_wait_for(&worker->changed, &worker->lock, IDLE_MS) &&
+             !worker->waiting && tkt_main_has_ended()))
+            break;
     }
     worker->is_idle = true;
     tkt_mutex_unlock(&worker->lock);
@@ -482,6 +508,17 @@ void tkt_worker_submit(tkt_worker *worker, tkt_cycle *cycle, bool in_foreground)
     tkt_mutex_unlock(&worker->lock);
     if (is_for_thread) /* not with the lock, which it would wait for */
         tkt_condition_wake_all(&worker->changed);
+}
+
+void tkt_worker_destroy(tkt_worker *worker, tkt_cycle *cycle)
+{
+    tkt_mutex_lock(&worker->lock);
+    bool has_thread = worker->has_thread && !worker->is_idle;
+    if (has_thread)
+        append(&worker->spent, cycle);
+    tkt_mutex_unlock(&worker->lock);
+    if (!has_thread)
+        tkt_cycle_destroy(cycle);
 }
 
 bool tkt_worker_is_behind(tkt_worker *worker)
@@ -526,7 +563,7 @@ void tkt_worker_fini(tkt_worker *worker)
     if (tkt_process_is_disabled()) /* a forked child has no such thread */
         return;
     tkt_worker_end(worker);
-    for (tkt_cycle *cycle; (cycle = take_first(&worker->done)) != NULL;)
-        tkt_cycle_destroy(cycle);
+    destroy_all(worker->done);
+    destroy_all(worker->spent);
     tkt_mutex_fini(&worker->lock);
 }

@@ -63,6 +63,7 @@ typedef struct tkt_cycle {
     tkt_all_steps            all_steps;
     tkt_run_steps           *run; /* NULL without memory, and once the trace has it */
     takt_trace              *trace; /* NULL until the cycle is sealed, and if sealing failed */
+    takt_trace              *earlier; /* the one that the profiler kept before it; may be NULL */
     char                    *viewable; /* path of a file that a browser can show; may be NULL */
     char                    *first_file; /* path of the first trace that was saved; may be NULL */
     char                    *announcement; /* output.announce: the line about files; may be NULL */
@@ -92,6 +93,7 @@ typedef struct tkt_worker {
     tkt_condition changed;
     tkt_cycle    *waiting;  /* lock; oldest first */
     tkt_cycle    *done;     /* lock; oldest first */
+    tkt_cycle    *spent;    /* lock; to destroy */
     uint32_t      open;     /* lock; submitted but not done */
     bool is_ended;          /* lock; the thread must end */
     bool is_idle;           /* lock; the thread has ended */
@@ -119,6 +121,10 @@ bool tkt_worker_is_behind(tkt_worker *worker);
 
 /* Returns the oldest sealed cycle, now the caller's, or NULL. */
 tkt_cycle *tkt_worker_take(tkt_worker *worker);
+
+/* Destroys a cycle on the worker's thread if there is one, at its next turn: a hard loop neither waits
+ * for the allocator nor for the kernel. */
+void tkt_worker_destroy(tkt_worker *worker, tkt_cycle *cycle);
 
 /* Waits until all submitted cycles are sealed. */
 void tkt_worker_wait(tkt_worker *worker);

@@ -118,7 +118,7 @@ static void end_step(takt_profiler *profiler, uint64_t now)
 static void adopt(takt_profiler *profiler, tkt_cycle *cycle)
 {
     if (cycle->trace) {
-        takt_trace_release(profiler->last);
+        cycle->earlier = profiler->last;
         profiler->last = (takt_trace *)takt_trace_retain(cycle->trace);
     }
     if (cycle->viewable) {
@@ -139,7 +139,7 @@ __attribute__((cold)) static void hand_over(takt_profiler *profiler, tkt_cycle *
     profiler->is_away = before != NULL;
     profiler->delivered = before;
     tkt_profiler_note(profiler, cycle->status);
-    tkt_cycle_destroy(cycle);
+    tkt_worker_destroy(&profiler->worker, cycle); /* which takes its time */
 }
 
 /* Delivers the cycles that the worker has finished. True if there was any. */

@@ -33,7 +33,7 @@ typedef struct shard {
 static shard shards[SHARDS] = {
 #define SHARD                                                                                      \
     {                                                                                              \
-        .lock = TKT_MUTEX_PLAIN                                                                    \
+        .lock = TKT_MUTEX_INIT                                                                     \
     }
     SHARD, SHARD, SHARD, SHARD, SHARD, SHARD, SHARD, SHARD,
 #undef SHARD

@@ -7,7 +7,6 @@
 #include <errno.h>
 #include <sched.h>
 #include <signal.h>
-#include <stdio.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
@@ -85,62 +84,6 @@ TEST(the_librarys_threads_are_not_real_time_threads)
     running seen = run_humbly();
     sched_setscheduler(0, SCHED_OTHER, &usual);
     assert_int_equal(seen.policy, SCHED_OTHER);
-}
-
-/* A thread of real time that waits for a lock. */
-typedef struct urgent {
-    tkt_mutex lock;
-    uint32_t id; /* once it is about to wait; atomic */
-} urgent;
-
-static void *wait_urgently(void *argument)
-{
-    urgent *mine = argument;
-    bool may = sched_setscheduler(0, SCHED_FIFO, &(struct sched_param){.sched_priority = 7}) == 0;
-    __atomic_store_n(&mine->id, may ? tkt_thread_id() : UINT32_MAX, __ATOMIC_RELEASE);
-    tkt_mutex_lock(&mine->lock);
-    tkt_mutex_unlock(&mine->lock);
-    return NULL;
-}
-
-/* The state of a thread, and the priority that it has now: negative with real time. */
-static char state_of(uint32_t id, int *priority)
-{
-    char path[64], text[512] = "", state = 0;
-    snprintf(path, sizeof path, "/proc/self/task/%u/stat", id);
-    FILE *file = fopen(path, "r");
-    assert_non_null(file);
-    assert_true(fread(text, 1, sizeof text - 1, file) > 0);
-    fclose(file);
-    int read =
-        sscanf(strrchr(text, ')'),
-               ") %c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %d", &state, priority);
-    assert_int_equal(read, 2);
-    return state;
-}
-
-/* Otherwise programs of middle priority would keep both from running. */
-TEST(whoever_holds_a_lock_runs_with_the_priority_of_who_waits_for_it)
-{
-    urgent waiter = {.lock = TKT_MUTEX_INIT};
-    pthread_t thread;
-    uint32_t id;
-    int priority, mine;
-    tkt_mutex_lock(&waiter.lock);
-    assert_int_equal(pthread_create(&thread, NULL, wait_urgently, &waiter), 0);
-    while ((id = __atomic_load_n(&waiter.id, __ATOMIC_ACQUIRE)) == 0)
-        tkt_thread_pause_ms(1);
-    while (id != UINT32_MAX && state_of(id, &priority) != 'S')
-        tkt_thread_pause_ms(1);
-    state_of(tkt_thread_id(), &mine);
-    tkt_mutex_unlock(&waiter.lock);
-    pthread_join(thread, NULL);
-    if (id == UINT32_MAX)
-        SKIP_CASE("this user may not start real-time threads");
-    assert_int_equal(priority, -8);
-    assert_int_equal(mine, -8);
-    state_of(tkt_thread_id(), &mine);
-    assert_true(mine >= 0);
 }
 
 TEST(the_librarys_threads_have_room_where_the_default_stack_is_small)
