@@ -234,6 +234,7 @@ typedef struct window {
     uint64_t activities;
     uint64_t losses;
     uint64_t peak_bytes; /* while it was recorded */
+    size_t delivered;    /* windows before it that were sealed by its end */
 } window;
 
 static window windows[MOST_WINDOWS + 1]; /* the outer one, too */
@@ -348,6 +349,7 @@ static void record_for_a_window(size_t number_of_window, int64_t *until_ns)
 {
     *until_ns += (int64_t)(number(option.seconds) * 1000000000 / number(option.windows));
     pause_ns(*until_ns - (int64_t)takt_now_ns());
+    windows[number_of_window].delivered = window_count;
     windows[number_of_window].peak_bytes = atomic_exchange(&peak_bytes, atomic_load(&now_bytes));
 }
 
@@ -392,19 +394,32 @@ static void record_with_profilers(uint32_t count)
 
 /* ---- The summary ----------------------------------------------------------------------------- */
 
+/* How much the program launched from the begin of the oldest window that waited to be sealed when
+ * this one ended, up to that. */
+static uint64_t launches_kept(const window *w)
+{
+    uint64_t sum = 0;
+    for (int i = 0; i < (int)number(option.threads); i++)
+        for (size_t k = 0; k < launchers[i].count; k++)
+            sum += launchers[i].launches[k].after_ns >= windows[w->delivered].begin_ns &&
+                   launchers[i].launches[k].before_ns <= w->end_ns;
+    return sum;
+}
+
 static window most_of(size_t first, size_t end)
 {
     window most = {0};
     for (size_t i = first; i < end; i++) {
+        uint64_t launches = launches_kept(&windows[i]);
         most.peak_bytes =
             windows[i].peak_bytes > most.peak_bytes ? windows[i].peak_bytes : most.peak_bytes;
-        most.launches = windows[i].launches > most.launches ? windows[i].launches : most.launches;
+        most.launches = launches > most.launches ? launches : most.launches;
     }
     return most;
 }
 
-/* A window's launches need memory while it is open, and how many there are varies with what else
- * the machine does: so the last windows may need as much more as they have more launches, a quarter
+/* Launches need memory until their window is sealed, and how many these are varies with what else
+ * the machine does: so the last windows may need as much more as there are more of them, a quarter
  * of scatter, and what two more of CUPTI's largest buffers need. Four bytes a launch that were
  * never freed would show after 30 windows. */
 static void compare_memory(size_t count)
@@ -414,8 +429,11 @@ static void compare_memory(size_t count)
     window first = most_of(0, SOME), last = most_of(count - SOME, count);
     double more = (double)last.launches / (double)(first.launches + 1);
     double allowed = (double)first.peak_bytes * (more > 1 ? more : 1) * 1.25 + 4e6;
-    printf("memory: at most %.1f MB in the first %d windows, %.1f MB in the last %d\n",
-           (double)first.peak_bytes / 1e6, SOME, (double)last.peak_bytes / 1e6, SOME);
+    printf(
+        "memory: at most %.1f MB for %lu launches in the first %d windows, %.1f MB for %lu in the "
+        "last %d\n",
+        (double)first.peak_bytes / 1e6, (unsigned long)first.launches, SOME,
+        (double)last.peak_bytes / 1e6, (unsigned long)last.launches, SOME);
     if (is(option.outer, "0") && (double)last.peak_bytes > allowed)
         fault("memory grows");
 }
