@@ -131,6 +131,9 @@ TEST(so_does_one_whose_parent_has_recorded_its_own_scopes)
 {
     if (test_runner())
         SKIP_CASE("the emulator runs a thread of its own, as if the parent had others");
+#ifdef __SANITIZE_THREAD__
+    SKIP_CASE("ThreadSanitizer runs a thread of its own");
+#endif
     takt_profiler *profiler;
     const takt_profiler_options options = {.struct_size = sizeof options,
                                            .activities = TAKT_ACTIVITIES_CPU,

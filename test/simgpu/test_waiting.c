@@ -4,6 +4,7 @@
 #include "simgpu/driver.h"
 #include "simgpu/profiled.h"
 
+#include "support/skip.h"
 #include "support/test.h"
 
 #include <dlfcn.h>
@@ -118,6 +119,9 @@ TEST(of_releases_with_one_session_it_stays_the_first)
 
 TEST(the_driver_is_the_programs_to_initialise)
 {
+#ifdef __SANITIZE_THREAD__
+    SKIP_CASE("ThreadSanitizer runs a thread of its own, so that children do not record");
+#endif
     run_with("TEST_LATE_DRIVER");
 }
 
