@@ -31,10 +31,12 @@ static takt_status fill_steps(const tkt_cycle *cycle, takt_trace *trace)
     if (!TKT_ARRAY_RESERVE(&trace->steps, cycle->steps.count))
         return TAKT_NO_MEMORY;
     trace->losses[TAKT_LOSS_MORE_STEPS] += cycle->steps_beyond;
-    for (size_t i = 0; i < cycle->steps.count; i++) {
-        const tkt_step *step = &cycle->steps.items[i];
-        trace->steps.items[trace->steps.count++] = (tkt_step){
-            step->number, tkt_clock_ns(fit, step->begin_ns), tkt_clock_ns(fit, step->end_ns)};
+    for (const tkt_step_block *block = cycle->steps.first; block; block = block->next) {
+        for (uint32_t i = 0; i < block->count; i++) {
+            const tkt_step *step = &block->steps[i];
+            trace->steps.items[trace->steps.count++] = (tkt_step){
+                step->number, tkt_clock_ns(fit, step->begin_ns), tkt_clock_ns(fit, step->end_ns)};
+        }
     }
     return TAKT_OK;
 }
@@ -383,7 +385,7 @@ void tkt_cycle_destroy(tkt_cycle *cycle)
     close_window(cycle);
     takt_trace_release(cycle->trace);
     takt_trace_release(cycle->earlier);
-    TKT_ARRAY_FREE(&cycle->steps);
+    tkt_step_list_fini(&cycle->steps);
     tkt_free(cycle->run);
     tkt_free(cycle->viewable);
     tkt_free(cycle->first_file);

@@ -8,6 +8,7 @@
 #include "base/thread.h"
 #include "profiler/options.h"
 #include "profiler/session.h"
+#include "profiler/step_list.h"
 #include "profiler/stream.h"
 #include "trace/model.h"
 
@@ -59,7 +60,7 @@ typedef struct tkt_cycle {
     uint64_t                 step_count;
     uint64_t                 steps_lost; /* steps that `steps` lacks because memory ran out */
     uint64_t                 steps_beyond; /* and those for which it had no room */
-    TKT_ARRAY_OF(tkt_step) steps; /* the first steps; their times are ticks */
+    tkt_step_list            steps; /* the first steps; their times are ticks */
     tkt_all_steps            all_steps;
     tkt_run_steps           *run; /* NULL without memory, and once the trace has it */
     takt_trace              *trace; /* NULL until the cycle is sealed, and if sealing failed */

@@ -12,7 +12,6 @@
 #include "record/slot.h"
 
 #include <stdio.h>
-#include <string.h>
 
 /* ---- One thread at a time -------------------------------------------------------------------- */
 
@@ -72,15 +71,6 @@ static void synchronize(const takt_profiler *profiler)
         tkt_cuda_synchronize();
 }
 
-/* A flight recorder keeps the latest steps. */
-static void forget_half_of_steps(tkt_cycle *cycle)
-{
-    cycle->steps.count /= 2;
-    cycle->steps_beyond += cycle->steps.count;
-    memmove(cycle->steps.items, cycle->steps.items + cycle->steps.count,
-            cycle->steps.count * sizeof *cycle->steps.items);
-}
-
 static void add_step_to_cycle(takt_profiler *profiler, uint64_t now)
 {
     tkt_cycle *cycle = profiler->cycle;
@@ -90,10 +80,11 @@ static void add_step_to_cycle(takt_profiler *profiler, uint64_t now)
         tkt_mapping_add_step(profiler->step, profiler->step_begin, now);
     if (cycle->stream)
         tkt_stream_step(cycle->stream, &step, profiler->all_steps.simulated_seconds);
+    /* a flight recorder keeps the latest steps */
     if (cycle->steps.count == TKT_MOST_STEPS && profiler->options.given.mode == TAKT_MODE_FLIGHT)
-        forget_half_of_steps(cycle);
+        cycle->steps_beyond += tkt_step_list_drop(&cycle->steps);
     bool has_room = cycle->steps.count < TKT_MOST_STEPS;
-    tkt_step *kept = has_room ? TKT_ARRAY_ADD(&cycle->steps) : NULL;
+    tkt_step *kept = has_room ? tkt_step_list_add(&cycle->steps) : NULL;
     if (kept)
         *kept = step;
     cycle->steps_lost += has_room && !kept;

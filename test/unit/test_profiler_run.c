@@ -1,5 +1,6 @@
 /* The steps of the whole run, in the trace of each cycle and in its file. */
 #include "test_profiler_folder.h"
+#include "profiler/step_list.h"
 #include "profiler/stream.h"
 #include "support/memory_sink.h"
 #include "trace/model.h"
@@ -407,7 +408,7 @@ TEST(more_steps_than_are_kept_are_counted)
 
 TEST(a_flight_recorder_keeps_the_latest_steps)
 {
-    const uint64_t count = TKT_MOST_STEPS + 10, first = TKT_MOST_STEPS / 2;
+    const uint64_t count = TKT_MOST_STEPS + 10, first = TKT_BLOCK_STEPS;
     takt_trace *back = record_steps(TAKT_MODE_FLIGHT, (takt_schedule){0}, count);
     const takt_trace *both[] = {traces.items[0], back};
     for (int i = 0; i < 2; i++) {
@@ -419,7 +420,7 @@ TEST(a_flight_recorder_keeps_the_latest_steps)
         assert_int_equal(both[i]->facts.step_count, count);
     }
     char *text = steps_report(back);
-    assert_non_null(strstr(text, "Recorded steps are 524288 to 1048585, of 1048586."));
+    assert_non_null(strstr(text, "Recorded steps are 512 to 1048585, of 1048586."));
     tkt_free(text);
     takt_trace_release(back);
 }

@@ -1,0 +1,45 @@
+/* The steps of a cycle. */
+#include "profiler/step_list.h"
+
+#include "base/alloc.h"
+
+static tkt_step_block *add_block(tkt_step_list *list)
+{
+    tkt_step_block *added = tkt_alloc(sizeof *added);
+    if (!added)
+        return NULL;
+    added->next = NULL;
+    added->count = 0;
+    if (list->last)
+        list->last->next = added;
+    else
+        list->first = added;
+    return list->last = added;
+}
+
+tkt_step *tkt_step_list_add(tkt_step_list *list)
+{
+    tkt_step_block *to = list->last;
+    if (!to || to->count == TKT_BLOCK_STEPS)
+        to = add_block(list);
+    list->count += to != NULL;
+    return to ? &to->steps[to->count++] : NULL;
+}
+
+uint32_t tkt_step_list_drop(tkt_step_list *list)
+{
+    tkt_step_block *oldest = list->first;
+    uint32_t count = oldest->count;
+    list->first = oldest->next;
+    if (!list->first)
+        list->last = NULL;
+    list->count -= count;
+    tkt_free(oldest);
+    return count;
+}
+
+void tkt_step_list_fini(tkt_step_list *list)
+{
+    while (list->first)
+        tkt_step_list_drop(list);
+}
