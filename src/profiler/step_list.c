@@ -1,13 +1,21 @@
 /* The steps of a cycle. */
 #include "profiler/step_list.h"
 
-#include "base/alloc.h"
+#include <stddef.h>
+
+_Static_assert(sizeof(tkt_step_block) <= sizeof((tkt_chunk *)0)->slots, "a block fits");
+
+static tkt_chunk *chunk_of(tkt_step_block *block)
+{
+    return (tkt_chunk *)((char *)block - offsetof(tkt_chunk, slots));
+}
 
 static tkt_step_block *add_block(tkt_step_list *list)
 {
-    tkt_step_block *added = tkt_alloc(sizeof *added);
-    if (!added)
+    tkt_chunk *chunk = tkt_pool_take_aside();
+    if (!chunk)
         return NULL;
+    tkt_step_block *added = (tkt_step_block *)chunk->slots;
     added->next = NULL;
     added->count = 0;
     if (list->last)
@@ -34,7 +42,7 @@ uint32_t tkt_step_list_drop(tkt_step_list *list)
     if (!list->first)
         list->last = NULL;
     list->count -= count;
-    tkt_free(oldest);
+    tkt_pool_give_aside(chunk_of(oldest));
     return count;
 }
 

@@ -64,6 +64,10 @@ bool tkt_pool_is_mapped(const tkt_chunk *chunk);
 /* `count` rounded up to a number that tkt_pool_map() accepts. */
 uint64_t tkt_pool_round(uint64_t count);
 
+/* The same beside the limit, for what is not events: not of the crash-safe file. */
+tkt_chunk *tkt_pool_take_aside(void);
+void tkt_pool_give_aside(tkt_chunk *chunk);
+
 /* True while less than half of the limit is in use. */
 bool tkt_pool_is_roomy(void);
 

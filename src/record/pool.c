@@ -39,6 +39,7 @@ static uint32_t mapped_ready; /* so many have memory; grows with slab_lock */
 static uint32_t mapped_most = UINT32_MAX;
 static uint64_t mapped_head = NONE;
 static uint32_t used_count;
+static uint32_t aside_count; /* of chunks beside the limit */
 static uint32_t watched_count = UINT32_MAX;
 static bool is_kept;           /* atomic: a thread fills the pool */
 static tkt_condition *watcher; /* atomic */
@@ -95,13 +96,15 @@ static uint32_t next_slabs(bool is_ahead)
     return count >= BLOCK_SLABS && count + BLOCK_SLABS <= limit ? BLOCK_SLABS : 1;
 }
 
-/* A fault on each small page costs as much as the records that fit into it. So a block is aligned
- * for large pages, and asks for them. If there are none, nothing is lost. */
+/* A fault on each small page costs as much as the records that fit into it. So a block that a program's
+ * thread makes is aligned for large pages, and asks for them. If there are none, nothing is lost. Not
+ * one that is touched ahead: to make room for a large page the kernel may move pages that the program
+ * writes to, which then waits. */
 static block allocate_block(bool is_ahead)
 {
     block made = {.slabs = next_slabs(is_ahead)};
     size_t bytes = made.slabs * SLAB_BYTES;
-    bool is_large = made.slabs > 1;
+    bool is_large = made.slabs > 1 && !is_ahead;
     made.allocation = tkt_alloc(bytes + (is_large ? LARGE_PAGE : 0));
     made.chunks = made.allocation;
     if (made.allocation && is_large) {
@@ -242,6 +245,22 @@ void tkt_pool_give(tkt_chunk *chunk)
     __atomic_sub_fetch(&used_count, 1, __ATOMIC_RELAXED);
 }
 
+tkt_chunk *tkt_pool_take_aside(void)
+{
+    tkt_chunk *chunk = pop(&free_head);
+    if (!chunk && add_slabs(false))
+        chunk = pop(&free_head);
+    if (chunk)
+        __atomic_add_fetch(&aside_count, 1, __ATOMIC_RELAXED);
+    return chunk;
+}
+
+void tkt_pool_give_aside(tkt_chunk *chunk)
+{
+    push(&free_head, chunk);
+    __atomic_sub_fetch(&aside_count, 1, __ATOMIC_RELAXED);
+}
+
 bool tkt_pool_is_roomy(void)
 {
     return __atomic_load_n(&used_count, __ATOMIC_RELAXED) <
@@ -326,7 +345,8 @@ void tkt_pool_keep(bool is_on)
 /* How many chunks threads can take without waiting for memory. */
 static uint32_t count_ready(void)
 {
-    uint32_t used = __atomic_load_n(&used_count, __ATOMIC_RELAXED);
+    uint32_t used = __atomic_load_n(&used_count, __ATOMIC_RELAXED) +
+                    __atomic_load_n(&aside_count, __ATOMIC_RELAXED);
     uint32_t all = __atomic_load_n(&slab_count, __ATOMIC_RELAXED) * SLAB_CHUNKS;
     if (__atomic_load_n(&mapped, __ATOMIC_ACQUIRE)) {
         used = __atomic_load_n(&mapped_next, __ATOMIC_RELAXED);
@@ -373,7 +393,8 @@ bool tkt_pool_fill(void)
     used_before = used;
     if (!fill_mapped(ahead))
         while (count_ready() < ahead &&
-               __atomic_load_n(&slab_count, __ATOMIC_RELAXED) * SLAB_CHUNKS < limit)
+               __atomic_load_n(&slab_count, __ATOMIC_RELAXED) * SLAB_CHUNKS <
+                   limit + __atomic_load_n(&aside_count, __ATOMIC_RELAXED))
             if (!add_slabs(true))
                 break;
     if (used >= __atomic_load_n(&watched_count, __ATOMIC_ACQUIRE))
@@ -398,6 +419,6 @@ void tkt_pool_free_all(void)
         tkt_free(allocations[i]);
         allocations[i] = NULL;
     }
-    slab_count = used_count = 0;
+    slab_count = used_count = aside_count = 0;
     free_head = NONE;
 }

@@ -420,7 +420,7 @@ TEST(a_flight_recorder_keeps_the_latest_steps)
         assert_int_equal(both[i]->facts.step_count, count);
     }
     char *text = steps_report(back);
-    assert_non_null(strstr(text, "Recorded steps are 512 to 1048585, of 1048586."));
+    assert_non_null(strstr(text, "Recorded steps are 338 to 1048585, of 1048586."));
     tkt_free(text);
     takt_trace_release(back);
 }
