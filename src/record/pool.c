@@ -96,10 +96,10 @@ static uint32_t next_slabs(bool is_ahead)
     return count >= BLOCK_SLABS && count + BLOCK_SLABS <= limit ? BLOCK_SLABS : 1;
 }
 
-/* A fault on each small page costs as much as the records that fit into it. So a block that a program's
- * thread makes is aligned for large pages, and asks for them. If there are none, nothing is lost. Not
- * one that is touched ahead: to make room for a large page the kernel may move pages that the program
- * writes to, which then waits. */
+/* A fault on each small page costs as much as the records that fit into it. So a block that a
+ * program's thread makes is aligned for large pages, and asks for them. If there are none, nothing
+ * is lost. Not one that is touched ahead: to make room for a large page the kernel may move pages
+ * that the program writes to, which then waits. */
 static block allocate_block(bool is_ahead)
 {
     block made = {.slabs = next_slabs(is_ahead)};
