@@ -8,11 +8,9 @@
 #include "record/control.h"
 #include "record/log.h"
 
-#define LEAST_MS 1u /* while memory is being used up */
-#define MOST_MS                                                                                    \
-    10u              /* while it is not: the memory that is ready lasts the fastest thread as long \
-                      */
-#define REST_MS 100u /* while nothing is recorded */
+#define LEAST_MS 1u   /* while memory is being used up */
+#define MOST_MS  10u  /* while it is not: what is ready lasts the fastest thread as long */
+#define REST_MS  100u /* while nothing is recorded */
 
 static struct {
     tkt_mutex lock;
@@ -26,41 +24,48 @@ static struct {
 
 /* ---- The thread ------------------------------------------------------------------------------ */
 
-/* Fills up what has been used, and returns when to look again. */
-static uint32_t look(uint32_t pause_ms)
+typedef struct looking {
+    tkt_pool_filling filling;
+    uint32_t pause_ms;
+    uint32_t since_ms; /* that it last asked whether it is alone */
+} looking;
+
+/* Fills up what has been used, and decides when to look again. */
+static void look(looking *now)
 {
     bool is_resting = !__atomic_load_n(&takt_switch_hot_v1.mask, __ATOMIC_RELAXED);
     __atomic_store_n(&keeper.is_resting, is_resting, __ATOMIC_RELAXED);
     if (is_resting)
-        return REST_MS;
-    if (tkt_pool_fill())
-        return LEAST_MS;
-    return pause_ms * 2 < MOST_MS ? pause_ms * 2 : MOST_MS;
+        now->pause_ms = REST_MS;
+    else if (tkt_pool_fill(&now->filling))
+        now->pause_ms = LEAST_MS;
+    else
+        now->pause_ms = now->pause_ms * 2 < MOST_MS ? now->pause_ms * 2 : MOST_MS;
 }
 
-/* A program whose main() ends by pthread_exit() ends with its last thread: looks now and then
+/* A program whose main() ends by pthread_exit() ends with its last thread: asks now and then
  * whether that is this one. */
-static bool is_alone(uint32_t pause_ms)
+static bool is_alone(looking *now)
 {
-    static uint32_t since_ms;
-    since_ms += pause_ms;
-    if (since_ms < REST_MS)
+    now->since_ms += now->pause_ms;
+    if (now->since_ms < REST_MS)
         return false;
-    since_ms = 0;
+    now->since_ms = 0;
     return tkt_thread_is_last();
 }
 
 static void *keep(void *argument)
 {
     TKT_OWN_WORK;
-    uint32_t mine = (uint32_t)(uintptr_t)argument, pause_ms = LEAST_MS;
+    uint32_t mine = (uint32_t)(uintptr_t)argument;
+    looking now = {.pause_ms = LEAST_MS};
     tkt_mutex_lock(&keeper.lock);
-    while (keeper.generation == mine && !is_alone(pause_ms)) {
+    while (keeper.generation == mine && !is_alone(&now)) {
         tkt_mutex_unlock(&keeper.lock);
-        pause_ms = look(pause_ms);
+        look(&now);
         tkt_mutex_lock(&keeper.lock);
         if (keeper.generation == mine)
-            tkt_condition_wait_for(&keeper.changed, &keeper.lock, pause_ms);
+            tkt_condition_wait_for(&keeper.changed, &keeper.lock, now.pause_ms);
     }
     tkt_mutex_unlock(&keeper.lock);
     return NULL;

@@ -84,10 +84,16 @@ void tkt_pool_watch(tkt_condition *condition, uint64_t bytes);
 /* Allocates and touches chunks until there are `bytes` of them, or as many as the limit allows. */
 void tkt_pool_prefault(uint64_t bytes);
 
+/* What a thread remembers that fills the pool; starts as {0}. */
+typedef struct tkt_pool_filling {
+    uint32_t ahead; /* chunks that are to be ready */
+    uint32_t used;  /* at the last look */
+} tkt_pool_filling;
+
 /* Allocates and touches chunks ahead of their use, and wakes who watches the pool. True if any have
- * been used since the last call. For one thread, which calls it every few milliseconds; with
+ * been used since the last call. For a thread that calls it every few milliseconds; with
  * tkt_pool_keep(true) the others rely on that. */
-bool tkt_pool_fill(void);
+bool tkt_pool_fill(tkt_pool_filling *filling);
 void tkt_pool_keep(bool is_kept);
 
 /* Frees all chunks. Nobody may use one any more. */

@@ -360,15 +360,14 @@ uint64_t tkt_pool_ready_bytes(void)
     return (uint64_t)count_ready() * TKT_CHUNK_BYTES;
 }
 
-/* So many are to be ready: more for a program that has used up much since the last look. */
-static uint32_t ahead_of(uint32_t used, uint32_t limit)
+/* More are to be ready for a program that has used up much since the last look. */
+static void look_ahead(tkt_pool_filling *filling, uint32_t used)
 {
-    static uint32_t ahead = AHEAD_CHUNKS;
-    static uint32_t used_before;
-    if (used > used_before && used - used_before > ahead / 4 && ahead < limit / AHEAD_SHARE)
-        ahead *= 2;
-    used_before = used;
-    return ahead;
+    uint32_t most = __atomic_load_n(&limit_count, __ATOMIC_RELAXED) / AHEAD_SHARE;
+    if (filling->ahead == 0)
+        filling->ahead = AHEAD_CHUNKS;
+    if (used > filling->used && used - filling->used > filling->ahead / 4 && filling->ahead < most)
+        filling->ahead *= 2;
 }
 
 /* The next chunks of the crash-safe file get memory; false if there is no such file. */
@@ -383,20 +382,23 @@ static bool fill_mapped(uint32_t ahead)
     return true;
 }
 
-bool tkt_pool_fill(void)
+/* True if more slabs would be more than the limit allows. */
+static bool is_at_limit(void)
 {
-    static uint32_t used_before;
+    return __atomic_load_n(&slab_count, __ATOMIC_RELAXED) * SLAB_CHUNKS >=
+           __atomic_load_n(&limit_count, __ATOMIC_RELAXED) +
+               __atomic_load_n(&aside_count, __ATOMIC_RELAXED);
+}
+
+bool tkt_pool_fill(tkt_pool_filling *filling)
+{
     uint32_t used = __atomic_load_n(&used_count, __ATOMIC_RELAXED);
-    uint32_t limit = __atomic_load_n(&limit_count, __ATOMIC_RELAXED);
-    uint32_t ahead = ahead_of(used, limit);
-    bool is_more = used > used_before;
-    used_before = used;
-    if (!fill_mapped(ahead))
-        while (count_ready() < ahead &&
-               __atomic_load_n(&slab_count, __ATOMIC_RELAXED) * SLAB_CHUNKS <
-                   limit + __atomic_load_n(&aside_count, __ATOMIC_RELAXED))
-            if (!add_slabs(true))
-                break;
+    bool is_more = used > filling->used;
+    look_ahead(filling, used);
+    filling->used = used;
+    if (!fill_mapped(filling->ahead))
+        while (count_ready() < filling->ahead && !is_at_limit() && add_slabs(true))
+            continue;
     if (used >= __atomic_load_n(&watched_count, __ATOMIC_ACQUIRE))
         tkt_condition_wake_all(__atomic_load_n(&watcher, __ATOMIC_RELAXED));
     return is_more;
