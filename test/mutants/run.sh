@@ -21,7 +21,7 @@ list=test/mutants/list.txt
 folder=$PWD/build/mutants
 workers=${WORKERS:-$(nproc)}
 export TEST_SECONDS=${TEST_SECONDS:-300} TEST_JOBS=1
-unset MAKEFLAGS MFLAGS MAKELEVEL
+unset MAKEFLAGS MFLAGS MAKELEVEL T # of `make mutants T=...`
 
 # Prints each fault as FILE, OLD, NEW, TESTS and REASON with the separator 037 between them.
 faults() {
