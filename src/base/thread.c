@@ -154,6 +154,12 @@ __attribute__((constructor)) static void learn_cpus(void)
 /* The stack is at least that large: programs with many threads choose a small default. */
 #define LEAST_STACK ((size_t)512 << 10)
 
+bool tkt_thread_is_realtime(void)
+{
+    int policy = sched_getscheduler(0) & ~SCHED_RESET_ON_FORK;
+    return policy == SCHED_FIFO || policy == SCHED_RR || policy == SCHED_DEADLINE;
+}
+
 static void make_humble(pthread_attr_t *how)
 {
     size_t stack = 0;

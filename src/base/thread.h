@@ -113,6 +113,9 @@ takt_status tkt_thread_start(tkt_thread *thread, const char *name, void *(*run)(
 void tkt_thread_join(tkt_thread thread);
 void tkt_thread_detach(tkt_thread thread); /* nobody will join it */
 
+/* True if the calling thread has a policy of real time. */
+bool tkt_thread_is_realtime(void);
+
 /* Lets other threads run for `ms` milliseconds; 0: yields once. */
 void tkt_thread_pause_ms(uint32_t ms);
 

@@ -86,10 +86,10 @@ typedef struct block {
 } block;
 
 /* How many slabs to allocate: one, until so many are in use that a block is no waste. One in a
- * thread that should have found memory ready: it has waited long enough. */
+ * thread of real time that should have found memory ready: it has waited long enough. */
 static uint32_t next_slabs(bool is_ahead)
 {
-    if (!is_ahead && __atomic_load_n(&is_kept, __ATOMIC_RELAXED))
+    if (!is_ahead && __atomic_load_n(&is_kept, __ATOMIC_RELAXED) && tkt_thread_is_realtime())
         return 1;
     uint32_t count = __atomic_load_n(&slab_count, __ATOMIC_RELAXED);
     uint32_t limit = __atomic_load_n(&limit_count, __ATOMIC_RELAXED) / SLAB_CHUNKS;
