@@ -151,22 +151,21 @@ __attribute__((constructor)) static void learn_cpus(void)
     knows_cpus = sched_getaffinity(getpid(), sizeof cpus, &cpus) == 0;
 }
 
-/* The stack is at least that large: programs with many threads choose a small default. */
-#define LEAST_STACK ((size_t)512 << 10)
-
 bool tkt_thread_is_realtime(void)
 {
     int policy = sched_getscheduler(0) & ~SCHED_RESET_ON_FORK;
     return policy == SCHED_FIFO || policy == SCHED_RR || policy == SCHED_DEADLINE;
 }
 
+/* The stack is at least that large: programs with many threads choose a small default. */
+#define LEAST_STACK ((size_t)512 << 10)
+
 static void make_humble(pthread_attr_t *how)
 {
     size_t stack = 0;
-    int policy = sched_getscheduler(0) & ~SCHED_RESET_ON_FORK;
     if (pthread_attr_getstacksize(how, &stack) == 0 && stack < LEAST_STACK)
         pthread_attr_setstacksize(how, LEAST_STACK);
-    if (policy == SCHED_FIFO || policy == SCHED_RR) {
+    if (tkt_thread_is_realtime()) {
         pthread_attr_setinheritsched(how, PTHREAD_EXPLICIT_SCHED);
         pthread_attr_setschedpolicy(how, SCHED_OTHER);
         pthread_attr_setschedparam(how, &(struct sched_param){0});

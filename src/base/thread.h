@@ -169,8 +169,8 @@ static inline bool tkt_process_is_disabled(void)
 void tkt_at_fork(void (*child)(void));
 void tkt_around_fork(void (*before)(void), void (*parent)(void), void (*child)(void));
 
-/* True if main() has ended by pthread_exit(): then the process ends with its last thread. False if that
- * is unknown. */
+/* True if main() has ended by pthread_exit(): then the process ends with its last thread. False if
+ * that is unknown. */
 bool tkt_main_has_ended(void);
 
 /* True if, moreover, the calling thread is the last one. */

@@ -123,8 +123,8 @@ bool tkt_worker_is_behind(tkt_worker *worker);
 /* Returns the oldest sealed cycle, now the caller's, or NULL. */
 tkt_cycle *tkt_worker_take(tkt_worker *worker);
 
-/* Destroys a cycle on the worker's thread if there is one, at its next turn: a hard loop neither waits
- * for the allocator nor for the kernel. */
+/* Destroys a cycle on the worker's thread if there is one, at its next turn: a hard loop neither
+ * waits for the allocator nor for the kernel. */
 void tkt_worker_destroy(tkt_worker *worker, tkt_cycle *cycle);
 
 /* Waits until all submitted cycles are sealed. */

@@ -1,12 +1,13 @@
-/* The steps of a cycle, in blocks of the recorder's memory, which is touched before it is needed: an
- * array would be copied by the step that has no room in it. */
+/* The steps of a cycle, in blocks of the recorder's memory, which is touched before it is needed:
+ * an array would be copied by the step that has no room in it. */
 #ifndef TKT_PROFILER_STEP_LIST_H
 #define TKT_PROFILER_STEP_LIST_H
 
 #include "record/log.h"
 #include "trace/model.h"
 
-#define TKT_BLOCK_STEPS ((TKT_CHUNK_BYTES - 64u - 16u) / sizeof(tkt_step))
+#define TKT_BLOCK_STEPS                                                                            \
+    ((TKT_CHUNK_SLOTS * sizeof(takt_record) - 2 * sizeof(void *)) / sizeof(tkt_step))
 
 typedef struct tkt_step_block {
     struct tkt_step_block *next;

@@ -27,7 +27,7 @@ static struct {
 typedef struct looking {
     tkt_pool_filling filling;
     uint32_t pause_ms;
-    uint32_t since_ms; /* that it last asked whether it is alone */
+    uint32_t since_ms; /* since it last asked whether it is alone */
 } looking;
 
 /* Fills up what has been used, and decides when to look again. */

@@ -49,10 +49,15 @@ typedef struct tkt_chunk {
 } tkt_chunk;
 
 /* Returns a free chunk, or a new one if the limit allows it; NULL otherwise. For this call the
- * limit is higher by `extra` chunks. Any thread; takes a lock only to allocate a new slab. */
+ * limit is higher by `extra` chunks. Any thread; takes a lock only for new memory
+ * of the crash-safe file. */
 tkt_chunk *tkt_pool_take(uint32_t extra);
 
 void tkt_pool_give(tkt_chunk *chunk);
+
+/* The same beside the limit, for what is not events: not of the crash-safe file. */
+tkt_chunk *tkt_pool_take_aside(void);
+void tkt_pool_give_aside(tkt_chunk *chunk);
 
 /* From now on tkt_pool_take() hands out these `count` zeroed chunks first, and others only when all
  * of them are in use. `count` comes from tkt_pool_round(); the first `ready` have memory, the others
@@ -63,10 +68,6 @@ bool tkt_pool_is_mapped(const tkt_chunk *chunk);
 
 /* `count` rounded up to a number that tkt_pool_map() accepts. */
 uint64_t tkt_pool_round(uint64_t count);
-
-/* The same beside the limit, for what is not events: not of the crash-safe file. */
-tkt_chunk *tkt_pool_take_aside(void);
-void tkt_pool_give_aside(tkt_chunk *chunk);
 
 /* True while less than half of the limit is in use. */
 bool tkt_pool_is_roomy(void);

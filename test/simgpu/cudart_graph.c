@@ -140,17 +140,19 @@ RUNTIME_FUNCTION(cudaGraphConditionalHandleCreate,
 static int add_any(cudaGraphNode_t *node, cudaGraph_t graph, const cudaGraphNode_t *after,
                    size_t after_count, struct cudaGraphNodeParams *params)
 {
-    if (!node || !params || (after_count && !after))
+    if (!params)
         return cudaErrorInvalidValue;
     struct cudaConditionalNodeParams *condition = &params->conditional;
     if (params->type != cudaGraphNodeTypeConditional || condition->size != 1 ||
         condition->type > cudaGraphCondTypeWhile)
         return cudaErrorNotSupported;
     bool is_true = (uint32_t)condition->handle, is_loop = condition->type == cudaGraphCondTypeWhile;
-    uint32_t rounds = is_loop ? (uint32_t)sim_option_number("condition.rounds", 3) : 1;
-    return sim_graph_add_condition((sim_graph *)graph, (sim_node *const *)after, after_count,
-                                   is_true ? rounds : 0, (sim_node **)node,
-                                   (sim_graph ***)&condition->phGraph_out);
+    sim_work work = {.type = SIM_WORK_CONDITION, .is_async = true};
+    work.rounds = !is_true ? 0 : is_loop ? (uint32_t)sim_option_number("condition.rounds", 3) : 1;
+    int status = add(node, graph, after, after_count, &work);
+    if (!status)
+        condition->phGraph_out = (cudaGraph_t *)sim_node_bodies((sim_node *)*node);
+    return status;
 }
 
 RUNTIME_FUNCTION(cudaGraphAddNode,

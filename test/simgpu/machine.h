@@ -194,9 +194,8 @@ SIM_API int sim_graph_add(sim_graph *graph, sim_node *const *after, size_t after
                           const sim_work *work, sim_node **out);
 SIM_API int sim_graph_connect(sim_graph *graph, sim_node *const *from, sim_node *const *to,
                               size_t count);
-/* A condition with an empty body, for which `bodies` is the array of one that CUDA owns. */
-SIM_API int sim_graph_add_condition(sim_graph *graph, sim_node *const *after, size_t after_count,
-                                    uint32_t rounds, sim_node **out, sim_graph ***bodies);
+/* Of a condition: the array of one body that CUDA owns, which is empty at first. */
+SIM_API sim_graph **sim_node_bodies(sim_node *node);
 /* As cudaGraphGetNodes(): nodes NULL asks for the count. */
 SIM_API int sim_graph_list(sim_graph *graph, bool roots_only, sim_node **nodes, size_t *count);
 SIM_API int sim_node_type(sim_node *node, int *type);

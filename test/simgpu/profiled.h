@@ -28,6 +28,14 @@ static inline void use_devices(const char *options, CUcontext *contexts, int cou
     check(cuModuleLoadData(module, "none"));
 }
 
+/* Launches blocks of 64 threads. */
+static inline void launch_from(CUmodule module, const char *name, unsigned blocks, CUstream stream)
+{
+    CUfunction function;
+    check(cuModuleGetFunction(&function, module, name));
+    check(cuLaunchKernel(function, blocks, 1, 1, 64, 1, 1, 0, stream, NULL, NULL));
+}
+
 static const takt_trace *last_trace;
 
 static inline void keep_trace(const takt_trace *trace, void *user)

@@ -208,14 +208,9 @@ int sim_graph_add(sim_graph *graph, sim_node *const *after, size_t after_count,
     return status;
 }
 
-int sim_graph_add_condition(sim_graph *graph, sim_node *const *after, size_t after_count,
-                            uint32_t rounds, sim_node **out, sim_graph ***bodies)
+sim_graph **sim_node_bodies(sim_node *node)
 {
-    sim_work work = {.type = SIM_WORK_CONDITION, .is_async = true, .rounds = rounds};
-    int status = sim_graph_add(graph, after, after_count, &work, out);
-    if (!status)
-        *bodies = &(*out)->work.is.graph;
-    return status;
+    return &node->work.is.graph;
 }
 
 static void add_after(sim_node *node, sim_node *before)

@@ -10,7 +10,7 @@
 #include <takt/takt.h>
 
 #include <stdbool.h>
-#include <stdlib.h>
+#include <stdio.h>
 #include <string.h>
 
 #define ROUNDS 3
@@ -29,9 +29,7 @@ static int set_up(void **state)
 
 static void launch_on(const char *name, CUstream stream)
 {
-    CUfunction function;
-    check(cuModuleGetFunction(&function, module, name));
-    check(cuLaunchKernel(function, 16, 1, 1, 64, 1, 1, 0, stream, NULL, NULL));
+    launch_from(module, name, 16, stream);
 }
 
 /* Adds a condition behind `after`, if there is one; its empty body is returned. */

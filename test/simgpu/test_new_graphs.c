@@ -27,9 +27,7 @@ static int set_up(void **state)
 
 static void launch_on(const char *name, CUstream stream)
 {
-    CUfunction function;
-    check(cuModuleGetFunction(&function, module, name));
-    check(cuLaunchKernel(function, 16, 1, 1, 64, 1, 1, 0, stream, NULL, NULL));
+    launch_from(module, name, 16, stream);
 }
 
 /* A graph of one kernel, and then as many of another. */

@@ -54,9 +54,7 @@ static int use_first_device(void **state)
 
 static void launch_on(const char *name, unsigned blocks, CUstream stream)
 {
-    CUfunction function;
-    check(cuModuleGetFunction(&function, module, name));
-    check(cuLaunchKernel(function, blocks, 1, 1, 64, 1, 1, 0, stream, NULL, NULL));
+    launch_from(module, name, blocks, stream);
 }
 
 static void launch(const char *name)

@@ -1,7 +1,6 @@
 /* What recording does not do to the threads that record, once they have recorded something: no page
  * fault and no system call inside a window, however much is recorded. The kernel counts both. The
  * thread that keeps memory ready gets the time it needs between two rounds. */
-#include "base/sanitizers.h"
 #include "record/log.h"
 
 #include "support/emulated.h"
@@ -61,7 +60,7 @@ __attribute__((unused)) static void on_call(int signal, siginfo_t *info, void *c
 /* False if this kernel or machine cannot trap the calls of a thread. */
 static bool can_trap(void)
 {
-#if defined(__x86_64__) && !defined(TKT_ADDRESS_SANITIZER) && !defined(TKT_THREAD_SANITIZER)
+#ifdef __x86_64__
     struct sigaction action = {.sa_sigaction = on_call, .sa_flags = SA_SIGINFO};
     sigaction(SIGSYS, &action, NULL);
     return prctl(PR_SET_SYSCALL_USER_DISPATCH, PR_SYS_DISPATCH_ON, 0, 0, &selector) == 0;

@@ -188,9 +188,14 @@ function coveredTime(intervals, begin, end) {
     return end > begin ? coveredBefore(intervals, end) - coveredBefore(intervals, begin) : 0;
 }
 
+/* Returns `begin`, or since when intervals of busyOf() are known if that is later. */
+function knownFrom(intervals, begin) {
+    return Math.max(begin, intervals.since ?? begin);
+}
+
 /* Returns of how many ns of [begin, end) intervals of busyOf() tell whether the device was busy. */
 function knownTime(intervals, begin, end) {
-    const from = Math.max(begin, intervals.since ?? begin);
+    const from = knownFrom(intervals, begin);
     const unseen = intervals.unseen ? coveredTime(intervals.unseen, from, end) : 0;
     return Math.max(0, end - from - unseen);
 }
@@ -198,7 +203,7 @@ function knownTime(intervals, begin, end) {
 /* Returns the share of that time which they cover; NaN if there is none. */
 function busyShare(intervals, begin, end) {
     const known = knownTime(intervals, begin, end);
-    return known > 0 ? coveredTime(intervals, Math.max(begin, intervals.since ?? begin), end) / known : NaN;
+    return known > 0 ? coveredTime(intervals, knownFrom(intervals, begin), end) / known : NaN;
 }
 
 /* Returns the share of the known time, in percent, in which a device was busy. */
