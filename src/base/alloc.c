@@ -3,8 +3,8 @@
  * the choice. A thread that allocates while another one is choosing waits. */
 #include "base/alloc.h"
 
+#include "base/lock.h"
 #include "base/sanitizers.h"
-#include "base/thread.h"
 
 #include <sched.h>
 #include <stdatomic.h>

@@ -2,10 +2,11 @@
 #include "base/error.h"
 
 #include "base/file.h"
+#include "base/lock.h"
 #include "base/own.h"
-#include "base/writer.h"
 #include "base/text.h"
 #include "base/thread.h"
+#include "base/writer.h"
 
 #include <errno.h>
 #include <stdarg.h>

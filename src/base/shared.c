@@ -8,7 +8,6 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "base/text.h"
-#include "base/thread.h"
 #include "base/writer.h"
 
 #include <errno.h>

@@ -29,108 +29,6 @@ static pthread_key_t exit_key;
 static bool has_exit_key;
 static _Atomic(exit_handler) at_exit;
 
-__thread uint32_t tkt_locks_held;
-
-/* Both: see tkt_busy_lock(). */
-void tkt_lock_begins(void)
-{
-    int type = PTHREAD_CANCEL_DEFERRED, state = PTHREAD_CANCEL_DISABLE;
-    if (tkt_locks_held == 0) {
-        pthread_setcanceltype(PTHREAD_CANCEL_DEFERRED, &type);
-        pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &state);
-        tkt_locks_held = (type == PTHREAD_CANCEL_ASYNCHRONOUS ? TKT_LOCKS_ASYNC : 0) |
-                         (state == PTHREAD_CANCEL_ENABLE ? TKT_LOCKS_MAY_CANCEL : 0);
-    }
-    tkt_locks_held++;
-    __atomic_signal_fence(__ATOMIC_SEQ_CST);
-}
-
-void tkt_lock_ends(void)
-{
-    __atomic_signal_fence(__ATOMIC_SEQ_CST);
-    uint32_t before = --tkt_locks_held;
-    if (before & TKT_LOCKS_COUNT)
-        return;
-    tkt_locks_held = 0;
-    if (before & TKT_LOCKS_MAY_CANCEL)
-        pthread_setcancelstate(PTHREAD_CANCEL_ENABLE, &(int){0});
-    if (before & TKT_LOCKS_ASYNC)
-        pthread_setcanceltype(PTHREAD_CANCEL_ASYNCHRONOUS, &(int){0});
-}
-
-void tkt_mutex_lock(tkt_mutex *mutex)
-{
-    tkt_lock_begins();
-    pthread_mutex_lock(mutex);
-}
-
-bool tkt_mutex_try(tkt_mutex *mutex)
-{
-    tkt_lock_begins();
-    bool is_locked = pthread_mutex_trylock(mutex) == 0;
-    if (!is_locked)
-        tkt_lock_ends();
-    return is_locked;
-}
-
-void tkt_mutex_unlock(tkt_mutex *mutex)
-{
-    pthread_mutex_unlock(mutex);
-    tkt_lock_ends();
-}
-
-/* While it waits, the thread holds no lock. */
-void tkt_condition_wait(tkt_condition *condition, tkt_mutex *mutex)
-{
-    tkt_locks_held--;
-    pthread_cond_wait(condition, mutex);
-    tkt_locks_held++;
-}
-
-bool tkt_condition_wait_for(tkt_condition *condition, tkt_mutex *mutex, uint32_t timeout_ms)
-{
-    struct timespec end;
-    clock_gettime(CLOCK_MONOTONIC, &end);
-    end.tv_sec += timeout_ms / 1000;
-    end.tv_nsec += (long)(timeout_ms % 1000) * 1000000;
-    if (end.tv_nsec >= 1000000000) {
-        end.tv_sec++;
-        end.tv_nsec -= 1000000000;
-    }
-    /* Not pthread_cond_timedwait(): it follows the wall clock, which people set. */
-    tkt_locks_held--;
-    bool is_woken = pthread_cond_clockwait(condition, mutex, CLOCK_MONOTONIC, &end) == 0;
-    tkt_locks_held++;
-    return is_woken;
-}
-
-static void relax(void)
-{
-#if defined(__x86_64__)
-    __builtin_ia32_pause();
-#else
-    __asm__ volatile("yield" ::: "memory");
-#endif
-}
-
-/* The holder may have been suspended. A waiter of higher priority that spins or yields for ever
- * would keep the holder from running, so in the end it sleeps. */
-__attribute__((noinline)) void tkt_spin_wait(tkt_spin *spin)
-{
-    enum {
-        RELAXED = 100,
-        YIELDED = 200
-    };
-    for (unsigned i = 0; __atomic_load_n(spin, __ATOMIC_RELAXED) != 0 ||
-                         __atomic_exchange_n(spin, 1, __ATOMIC_ACQUIRE) != 0;
-         i++) {
-        if (i < RELAXED)
-            relax();
-        else
-            tkt_thread_pause_ms(i >= YIELDED);
-    }
-}
-
 int tkt_cancel_disable(void)
 {
     int state;
@@ -293,10 +191,11 @@ bool tkt_thread_is_gone(uint32_t id)
     return syscall(SYS_tgkill, getpid(), (pid_t)id, 0) != 0 && errno == ESRCH;
 }
 
-static void copy_words(uint64_t *out, const uint64_t *from, size_t count)
+void tkt_thread_copy(void *out, const void *from, size_t size)
 {
-    for (size_t i = 0; i < count; i++)
-        out[i] = __atomic_load_n(&from[i], __ATOMIC_ACQUIRE);
+    const uint64_t *words = from;
+    for (size_t i = 0; i < size / sizeof *words; i++)
+        ((uint64_t *)out)[i] = __atomic_load_n(&words[i], __ATOMIC_ACQUIRE);
 }
 
 /* The kernel checks whether the memory exists. If it refuses the call, the memory is read directly:
@@ -314,7 +213,7 @@ bool tkt_thread_peek(void *out, const void *from, size_t size)
 #endif
         return count == (ssize_t)size;
     }
-    copy_words(out, from, size / sizeof(uint64_t));
+    tkt_thread_copy(out, from, size);
     return true;
 }
 

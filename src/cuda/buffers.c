@@ -7,7 +7,7 @@
 #include "cuda/collector.h"
 
 #include "base/containers.h"
-#include "base/thread.h"
+#include "base/lock.h"
 
 #include <takt/scope.h>
 

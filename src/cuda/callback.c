@@ -15,7 +15,6 @@
 
 #include "base/clock.h"
 #include "base/containers.h"
-#include "base/thread.h"
 
 #include <takt/scope.h>
 

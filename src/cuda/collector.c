@@ -12,6 +12,7 @@
 
 #include "base/error.h"
 #include "base/own.h"
+#include "base/thread.h"
 #include "cuda/event.h"
 #include "cuda/cuda.h"
 

@@ -1,5 +1,6 @@
 /* Queries to the driver, and the memory allocated on devices. */
 #include "base/dynlib.h"
+#include "base/lock.h"
 #include "base/thread.h"
 #include "cuda/cuda.h"
 #include "cuda/driver.h"

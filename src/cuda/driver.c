@@ -4,6 +4,7 @@
 #include "cuda/collector.h"
 
 #include "base/dynlib.h"
+#include "base/thread.h"
 
 #include <takt/scope.h>
 

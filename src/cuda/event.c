@@ -3,8 +3,8 @@
 
 #include "base/alloc.h"
 #include "base/containers.h"
+#include "base/lock.h"
 #include "base/own.h"
-#include "base/thread.h"
 #include "cuda/cuda.h"
 
 #include <math.h>

@@ -12,6 +12,7 @@
  * activity. */
 #include "cuda/event.h"
 
+#include "base/lock.h"
 #include "base/thread.h"
 #include "cuda/collector.h"
 #include "cuda/store.h"

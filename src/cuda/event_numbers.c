@@ -2,7 +2,7 @@
 #include "cuda/event.h"
 
 #include "base/containers.h"
-#include "base/thread.h"
+#include "base/lock.h"
 #include "cuda/store.h"
 
 #include <stdio.h>

@@ -6,6 +6,7 @@
 
 #include "base/alloc.h"
 #include "base/containers.h"
+#include "base/lock.h"
 #include "base/text.h"
 #include "base/thread.h"
 

@@ -8,7 +8,6 @@
 #include "base/containers.h"
 #include "base/dynlib.h"
 #include "base/text.h"
-#include "base/thread.h"
 #include "cuda/store.h"
 
 #include <ctype.h>

@@ -3,6 +3,7 @@
 #include "cuda/cuda.h"
 
 #include "base/own.h"
+#include "base/thread.h"
 #include "cuda/collector.h"
 #include "cuda/store.h"
 

@@ -4,6 +4,7 @@
 #include "cuda/store.h"
 
 #include "base/own.h"
+#include "base/thread.h"
 #include "cuda/collector.h"
 
 #include <stdatomic.h>
@@ -83,7 +84,6 @@ __attribute__((cold)) void tkt_store_fini(tkt_store *store)
     TKT_ARRAY_FREE(&store->overheads);
     TKT_ARRAY_FREE(&store->names);
     TKT_ARRAY_FREE(&store->clock.pairs);
-    tkt_mutex_fini(&store->lock);
 }
 
 uint64_t tkt_store_position(void)

@@ -5,7 +5,7 @@
 #define TKT_CUDA_STORE_H
 
 #include "base/containers.h"
-#include "base/thread.h"
+#include "base/lock.h"
 #include "cuda/clock.h"
 #include "cuda/resolution.h"
 

@@ -7,6 +7,7 @@
 #include "cuda/timers.h"
 
 #include "base/error.h"
+#include "base/lock.h"
 #include "base/own.h"
 #include "base/thread.h"
 #include "cuda/cuda.h"

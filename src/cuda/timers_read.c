@@ -9,6 +9,7 @@
 
 #include "base/clock.h"
 #include "base/error.h"
+#include "base/lock.h"
 #include "base/own.h"
 #include "base/thread.h"
 #include "cuda/cuda.h"

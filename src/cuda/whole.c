@@ -10,7 +10,7 @@
 
 #include "base/containers.h"
 #include "base/error.h"
-#include "base/thread.h"
+#include "base/lock.h"
 
 #include <stdatomic.h>
 

@@ -2,7 +2,7 @@
 #include "nvtx/nvtx.h"
 
 #include "base/error.h"
-#include "base/thread.h"
+#include "base/lock.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -5,6 +5,7 @@
 #include "base/containers.h"
 #include "base/error.h"
 #include "base/file.h"
+#include "base/lock.h"
 #include "base/thread.h"
 #include "config/config.h"
 #include "record/control.h"

@@ -8,9 +8,9 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/file.h"
+#include "base/lock.h"
 #include "base/own.h"
 #include "base/text.h"
-#include "base/thread.h"
 
 #include <takt/compile.h>
 #include <takt/scope.h>

@@ -10,7 +10,7 @@
 
 #include "base/clock.h"
 #include "base/containers.h"
-#include "base/thread.h"
+#include "base/lock.h"
 #include "trace/model.h"
 
 #include <stdlib.h>

@@ -3,6 +3,7 @@
 
 #include "base/error.h"
 #include "base/file.h"
+#include "base/lock.h"
 #include "base/own.h"
 #include "base/thread.h"
 #include "base/writer.h"
@@ -12,6 +13,7 @@
 #include <takt/export.h>
 #include <takt/report.h>
 
+#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -25,28 +27,55 @@ void tkt_cycle_note(tkt_cycle *cycle, takt_status status)
 
 /* ---- Sealing --------------------------------------------------------------------------------- */
 
-static takt_status fill_steps(const tkt_cycle *cycle, takt_trace *trace)
+static takt_status fill_steps(tkt_cycle *cycle, takt_trace *trace)
 {
     const tkt_clock_fit *fit = tkt_window_fit(cycle->window);
-    if (!TKT_ARRAY_RESERVE(&trace->steps, cycle->steps.count))
+    size_t count = cycle->steps.bytes / sizeof(tkt_step);
+    if (!TKT_ARRAY_RESERVE(&trace->steps, count))
         return TAKT_NO_MEMORY;
     trace->losses[TAKT_LOSS_MORE_STEPS] += cycle->steps_beyond;
-    for (const tkt_step_block *block = cycle->steps.first; block; block = block->next) {
-        for (uint32_t i = 0; i < block->count; i++) {
-            const tkt_step *step = &block->steps[i];
-            trace->steps.items[trace->steps.count++] = (tkt_step){
-                step->number, tkt_clock_ns(fit, step->begin_ns), tkt_clock_ns(fit, step->end_ns)};
-        }
+    tkt_blocks_take(&cycle->steps, trace->steps.items, cycle->steps.bytes);
+    for (trace->steps.count = 0; trace->steps.count < count; trace->steps.count++) {
+        tkt_step *step = &trace->steps.items[trace->steps.count];
+        step->begin_ns = tkt_clock_ns(fit, step->begin_ns);
+        step->end_ns = tkt_clock_ns(fit, step->end_ns);
     }
     return TAKT_OK;
+}
+
+static tkt_run_steps *take_run(tkt_cycle *cycle)
+{
+    tkt_run_steps *run = cycle->run.bytes ? tkt_alloc(sizeof *run) : NULL;
+    if (!run)
+        return NULL;
+    tkt_blocks_take(&cycle->run, run, offsetof(tkt_run_steps, total_ns));
+    size_t bytes = tkt_run_part_bytes(run);
+    tkt_blocks_take(&cycle->run, run->total_ns, bytes);
+    if (run->shift > 0) {
+        tkt_blocks_take(&cycle->run, run->min_ns, bytes);
+        tkt_blocks_take(&cycle->run, run->max_ns, bytes);
+    }
+    return run;
+}
+
+void tkt_cycle_keep_run(tkt_cycle *cycle, const tkt_run_steps *run)
+{
+    size_t bytes = tkt_run_part_bytes(run);
+    bool is_kept = tkt_blocks_copy(&cycle->run, run, offsetof(tkt_run_steps, total_ns)) &&
+                   tkt_blocks_copy(&cycle->run, run->total_ns, bytes) &&
+                   (run->shift == 0 || (tkt_blocks_copy(&cycle->run, run->min_ns, bytes) &&
+                                        tkt_blocks_copy(&cycle->run, run->max_ns, bytes)));
+    if (!is_kept)
+        tkt_blocks_fini(&cycle->run);
 }
 
 static takt_status fill_run(tkt_cycle *cycle, takt_trace *trace)
 {
     trace->all_steps = cycle->all_steps;
     tkt_free(trace->run);
-    trace->run = cycle->run;
-    cycle->run = NULL;
+    trace->run = take_run(cycle);
+    if (!trace->run)
+        tkt_cycle_note(cycle, TAKT_NO_MEMORY);
     trace->facts.cycle = cycle->number;
     trace->facts.is_partial = cycle->is_partial;
     trace->facts.first_step = cycle->first_step;
@@ -377,19 +406,26 @@ void tkt_cycle_deliver(tkt_cycle *cycle)
     tkt_cycle_print(cycle);
 }
 
-void tkt_cycle_destroy(tkt_cycle *cycle)
+/* Frees what it has. */
+static void empty(tkt_cycle *cycle)
 {
-    if (!cycle)
-        return;
     tkt_stream_destroy(cycle->stream, false);
     close_window(cycle);
     takt_trace_release(cycle->trace);
     takt_trace_release(cycle->earlier);
-    tkt_step_list_fini(&cycle->steps);
-    tkt_free(cycle->run);
+    tkt_blocks_fini(&cycle->steps);
+    tkt_blocks_fini(&cycle->run);
     tkt_free(cycle->viewable);
     tkt_free(cycle->first_file);
     tkt_free(cycle->announcement);
+    *cycle = (tkt_cycle){0};
+}
+
+void tkt_cycle_destroy(tkt_cycle *cycle)
+{
+    if (!cycle)
+        return;
+    empty(cycle);
     tkt_free(cycle);
 }
 
@@ -434,15 +470,27 @@ static void destroy_all(tkt_cycle *cycle)
     }
 }
 
+/* Without the lock. */
+static void recycle(tkt_worker *worker, tkt_cycle *cycle)
+{
+    empty(cycle);
+    tkt_mutex_lock(&worker->lock);
+    cycle->next = worker->spares;
+    worker->spares = cycle;
+    tkt_mutex_unlock(&worker->lock);
+}
+
 /* With the lock, which it gives back meanwhile. */
-static void destroy_spent(tkt_worker *worker)
+static void recycle_spent(tkt_worker *worker)
 {
     tkt_cycle *spent = worker->spent;
-    if (!spent)
-        return;
     worker->spent = NULL;
     tkt_mutex_unlock(&worker->lock);
-    destroy_all(spent);
+    while (spent) {
+        tkt_cycle *next = spent->next;
+        recycle(worker, spent);
+        spent = next;
+    }
     tkt_mutex_lock(&worker->lock);
 }
 
@@ -464,7 +512,7 @@ static void *run(void *argument)
             finish(worker, cycle);
             continue;
         }
-        destroy_spent(worker);
+        recycle_spent(worker);
         if (worker->waiting)
             continue;
         if (worker->is_ended ||
@@ -475,6 +523,12 @@ static void *run(void *argument)
     worker->is_idle = true;
     tkt_mutex_unlock(&worker->lock);
     return NULL;
+}
+
+static void destroy_spares(tkt_worker *worker)
+{
+    destroy_all(worker->spares);
+    worker->spares = NULL;
 }
 
 static void join(tkt_worker *worker)
@@ -512,7 +566,7 @@ void tkt_worker_submit(tkt_worker *worker, tkt_cycle *cycle, bool in_foreground)
         tkt_condition_wake_all(&worker->changed);
 }
 
-void tkt_worker_destroy(tkt_worker *worker, tkt_cycle *cycle)
+void tkt_worker_recycle(tkt_worker *worker, tkt_cycle *cycle)
 {
     tkt_mutex_lock(&worker->lock);
     bool has_thread = worker->has_thread && !worker->is_idle;
@@ -520,7 +574,35 @@ void tkt_worker_destroy(tkt_worker *worker, tkt_cycle *cycle)
         append(&worker->spent, cycle);
     tkt_mutex_unlock(&worker->lock);
     if (!has_thread)
-        tkt_cycle_destroy(cycle);
+        recycle(worker, cycle);
+}
+
+tkt_cycle *tkt_worker_new_cycle(tkt_worker *worker)
+{
+    tkt_mutex_lock(&worker->lock);
+    tkt_cycle *cycle = take_first(&worker->spares);
+    tkt_mutex_unlock(&worker->lock);
+    if (!cycle)
+        return tkt_alloc_zeroed(sizeof *cycle);
+    cycle->next = NULL;
+    return cycle;
+}
+
+#define READY (TKT_MOST_CYCLES + 3) /* the one that records, the next, one that is delivered */
+
+void tkt_worker_prepare(tkt_worker *worker, bool in_foreground)
+{
+    tkt_mutex_lock(&worker->lock);
+    if (!in_foreground)
+        start(worker);
+    tkt_mutex_unlock(&worker->lock);
+    for (uint32_t i = 0; i < READY; i++) {
+        tkt_cycle *cycle = tkt_alloc(sizeof *cycle);
+        if (!cycle)
+            return;
+        *cycle = (tkt_cycle){0};
+        recycle(worker, cycle);
+    }
 }
 
 bool tkt_worker_is_behind(tkt_worker *worker)
@@ -567,5 +649,5 @@ void tkt_worker_fini(tkt_worker *worker)
     tkt_worker_end(worker);
     destroy_all(worker->done);
     destroy_all(worker->spent);
-    tkt_mutex_fini(&worker->lock);
+    destroy_spares(worker);
 }

@@ -5,10 +5,11 @@
 
 #include "base/clock.h"
 #include "base/file.h"
+#include "base/lock.h"
 #include "base/thread.h"
+#include "profiler/blocks.h"
 #include "profiler/options.h"
 #include "profiler/session.h"
-#include "profiler/step_list.h"
 #include "profiler/stream.h"
 #include "trace/model.h"
 
@@ -60,9 +61,9 @@ typedef struct tkt_cycle {
     uint64_t                 step_count;
     uint64_t                 steps_lost; /* steps that `steps` lacks because memory ran out */
     uint64_t                 steps_beyond; /* and those for which it had no room */
-    tkt_step_list            steps; /* the first steps; their times are ticks */
+    tkt_blocks               steps; /* tkt_step of the first steps; their times are ticks */
     tkt_all_steps            all_steps;
-    tkt_run_steps           *run; /* NULL without memory, and once the trace has it */
+    tkt_blocks               run; /* by tkt_cycle_keep_run(); empty without memory */
     takt_trace              *trace; /* NULL until the cycle is sealed, and if sealing failed */
     takt_trace              *earlier; /* the one that the profiler kept before it; may be NULL */
     char                    *viewable; /* path of a file that a browser can show; may be NULL */
@@ -82,6 +83,9 @@ void tkt_cycle_print(tkt_cycle *cycle);
 /* Notes a failure. Every error that is logged must also be noted. */
 void tkt_cycle_note(tkt_cycle *cycle, takt_status status);
 
+/* Keeps the run as it is now, for the trace of the cycle. */
+void tkt_cycle_keep_run(tkt_cycle *cycle, const tkt_run_steps *run);
+
 /* Destroys a cycle; NULL is ignored. */
 void tkt_cycle_destroy(tkt_cycle *cycle);
 
@@ -94,7 +98,8 @@ typedef struct tkt_worker {
     tkt_condition changed;
     tkt_cycle    *waiting;  /* lock; oldest first */
     tkt_cycle    *done;     /* lock; oldest first */
-    tkt_cycle    *spent;    /* lock; to destroy */
+    tkt_cycle    *spent;    /* lock; to recycle */
+    tkt_cycle    *spares;   /* lock; memory for cycles */
     uint32_t      open;     /* lock; submitted but not done */
     bool is_ended;          /* lock; the thread must end */
     bool is_idle;           /* lock; the thread has ended */
@@ -104,6 +109,13 @@ typedef struct tkt_worker {
 } tkt_worker;
 
 void tkt_worker_init(tkt_worker *worker);
+
+/* Makes memory for as many cycles ready as can wait, and starts the thread if cycles are sealed there,
+ * so that steps do not. */
+void tkt_worker_prepare(tkt_worker *worker, bool in_foreground);
+
+/* Returns an empty cycle, for tkt_worker_recycle(). NULL without memory. */
+tkt_cycle *tkt_worker_new_cycle(tkt_worker *worker);
 
 /* Seals `cycle` in the background. Seals it on this thread if `in_foreground`, or if no thread can
  * be started. */
@@ -115,17 +127,17 @@ static inline bool tkt_worker_has_done(const tkt_worker *worker)
     return __atomic_load_n(&worker->has_done, __ATOMIC_ACQUIRE);
 }
 
-/* True if too many cycles wait to be sealed. Each takes 110 KB besides its events, so a schedule
- * that is faster than the disk would take all memory in time. */
+/* True if too many cycles wait to be sealed. Each takes up to 110 KB besides its events, so a
+ * schedule that is faster than the disk would take all memory in time. */
 #define TKT_MOST_CYCLES 64u
 bool tkt_worker_is_behind(tkt_worker *worker);
 
 /* Returns the oldest sealed cycle, now the caller's, or NULL. */
 tkt_cycle *tkt_worker_take(tkt_worker *worker);
 
-/* Destroys a cycle on the worker's thread if there is one, at its next turn: a hard loop neither
- * waits for the allocator nor for the kernel. */
-void tkt_worker_destroy(tkt_worker *worker, tkt_cycle *cycle);
+/* Frees what a cycle has, on the worker's thread if there is one, at its next turn: a hard loop neither
+ * waits for the allocator nor for the kernel. Its memory is used again. */
+void tkt_worker_recycle(tkt_worker *worker, tkt_cycle *cycle);
 
 /* Waits until all submitted cycles are sealed. */
 void tkt_worker_wait(tkt_worker *worker);

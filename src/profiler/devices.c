@@ -7,10 +7,11 @@
  * has to be remembered for long. */
 #include "profiler/session.h"
 
+#include "base/lock.h"
 #include "base/own.h"
 #include "base/thread.h"
-#include "record/scope.h"
 #include "record/control.h"
+#include "record/scope.h"
 #include "trace/devices.h"
 
 #define LEAST_BYTES (UINT64_C(1) << 20) /* for buffers of some threads, and activities */
@@ -145,7 +146,6 @@ static void start_folder(tkt_device_part *part, bool are_kept)
     if (tkt_thread_start(&folder->thread, "takt-fold", fold_all_the_time, folder) == TAKT_OK)
         return;
     part->folder = NULL; /* without the thread, everything is folded at the end, if memory lasts */
-    tkt_mutex_fini(&folder->lock);
     tkt_free(folder);
 }
 
@@ -159,7 +159,6 @@ static void stop_folder(tkt_device_part *part)
     tkt_condition_wake_all(&folder->changed);
     tkt_mutex_unlock(&folder->lock);
     tkt_thread_join(folder->thread);
-    tkt_mutex_fini(&folder->lock);
     tkt_free(folder);
     part->folder = NULL;
 }
@@ -372,7 +371,6 @@ void tkt_devices_fini(tkt_device_part *part)
     stop_folder(part);
     tkt_device_fold_destroy(part->fold);
     part->fold = NULL;
-    tkt_mutex_fini(&part->rounds);
 }
 
 /* ---- The sealed trace ------------------------------------------------------------------------ */

@@ -80,11 +80,13 @@ static void add_step_to_cycle(takt_profiler *profiler, uint64_t now)
         tkt_mapping_add_step(profiler->step, profiler->step_begin, now);
     if (cycle->stream)
         tkt_stream_step(cycle->stream, &step, profiler->all_steps.simulated_seconds);
+    tkt_blocks *steps = &cycle->steps;
     /* a flight recorder keeps the latest steps */
-    if (cycle->steps.count == TKT_MOST_STEPS && profiler->options.given.mode == TAKT_MODE_FLIGHT)
-        cycle->steps_beyond += tkt_step_list_drop(&cycle->steps);
-    bool has_room = cycle->steps.count < TKT_MOST_STEPS;
-    tkt_step *kept = has_room ? tkt_step_list_add(&cycle->steps) : NULL;
+    if (steps->bytes == TKT_MOST_STEPS * sizeof step &&
+        profiler->options.given.mode == TAKT_MODE_FLIGHT)
+        cycle->steps_beyond += tkt_blocks_drop(steps) / sizeof step;
+    bool has_room = steps->bytes < TKT_MOST_STEPS * sizeof step;
+    tkt_step *kept = has_room ? tkt_blocks_add(steps, sizeof step) : NULL;
     if (kept)
         *kept = step;
     cycle->steps_lost += has_room && !kept;
@@ -113,9 +115,9 @@ static void adopt(takt_profiler *profiler, tkt_cycle *cycle)
         profiler->last = (takt_trace *)takt_trace_retain(cycle->trace);
     }
     if (cycle->viewable) {
-        tkt_free(profiler->viewable);
+        char *before = profiler->viewable;
         profiler->viewable = cycle->viewable;
-        cycle->viewable = NULL;
+        cycle->viewable = before; /* the worker frees it */
     }
 }
 
@@ -130,7 +132,7 @@ __attribute__((cold)) static void hand_over(takt_profiler *profiler, tkt_cycle *
     profiler->is_away = before != NULL;
     profiler->delivered = before;
     tkt_profiler_note(profiler, cycle->status);
-    tkt_worker_destroy(&profiler->worker, cycle); /* which takes its time */
+    tkt_worker_recycle(&profiler->worker, cycle); /* which takes its time */
 }
 
 /* Delivers the cycles that the worker has finished. True if there was any. */
@@ -190,6 +192,9 @@ static takt_status begin(takt_profiler *profiler)
     }
     tkt_record_run(true); /* or a forked child would count on, into the same files */
     tkt_keeper_begin();
+    tkt_windows_keep();
+    if (profiler->options.given.schedule.active > 0) /* one cycle may follow another */
+        tkt_worker_prepare(&profiler->worker, profiler->options.given.background == TAKT_OFF);
     profiler->is_running = true;
     profiler->is_saved = false;
     profiler->status = TAKT_OK;
@@ -334,6 +339,7 @@ static void save_all(takt_profiler *profiler)
     tkt_worker_wait(&profiler->worker);
     profiler->is_away = profiler->delivered != NULL;
     tkt_keeper_end();
+    tkt_windows_keep_no_more();
     tkt_keeping_end_run(&profiler->options);
 }
 

@@ -2,9 +2,10 @@
  * facts of the recording. */
 #include "profiler/cycle.h"
 
+#include "base/dynlib.h"
 #include "base/error.h"
 #include "base/file.h"
-#include "base/dynlib.h"
+#include "base/lock.h"
 #include "base/thread.h"
 #include "cuda/timers.h"
 #include "profiler/session.h"

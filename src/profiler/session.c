@@ -4,11 +4,12 @@
 #include "profiler/session.h"
 
 #include "base/error.h"
+#include "base/lock.h"
 #include "base/thread.h"
 #include "cuda/timers.h"
-#include "record/log.h"
 #include "record/allocations.h"
 #include "record/control.h"
+#include "record/log.h"
 #include "record/site.h"
 
 #define LEAST_FOLD_BYTES (UINT64_C(16) << 20)
@@ -235,18 +236,6 @@ static void take_folds(tkt_window *window, uint64_t ticks)
         tkt_fold_open_tasks(&window->folds.items[0], ticks);
 }
 
-static void free_window(tkt_window *window)
-{
-    for (size_t i = 0; i < window->folds.count; i++)
-        tkt_fold_fini(&window->folds.items[i]);
-    TKT_ARRAY_FREE(&window->folds);
-    TKT_ARRAY_FREE(&window->begin_places.logs);
-    TKT_ARRAY_FREE(&window->end_places.logs);
-    tkt_devices_fini(&window->devices);
-    tkt_mutex_fini(&window->snapshots);
-    tkt_free(window);
-}
-
 static void fold_from(const tkt_window *window, uint64_t ticks)
 {
     __atomic_store_n(&tkt_record_control.fold_ns_per_tick, window->fit.ns_per_tick,
@@ -383,7 +372,7 @@ takt_status tkt_window_open(const tkt_wish *wish, tkt_window **out)
     if (tkt_process_is_disabled())
         return TAKT_BAD_STATE;
     tkt_options_heeded();
-    tkt_window *window = tkt_alloc_zeroed(sizeof *window);
+    tkt_window *window = tkt_window_make();
     if (!window)
         return TAKT_NO_MEMORY;
     window->wish = *wish;
@@ -400,7 +389,7 @@ takt_status tkt_window_open(const tkt_wish *wish, tkt_window **out)
         if (wish->modes & TKT_MEMORY)
             tkt_memory_watch(false);
         tkt_record_close(window->number);
-        free_window(window);
+        tkt_window_unmake(window);
         return TAKT_BAD_STATE;
     }
     if (window->devices.is_on)
@@ -514,7 +503,7 @@ void tkt_window_close(tkt_window *window)
         switch_devices();
         tkt_session_release_devices();
     }
-    free_window(window);
+    tkt_window_unmake(window);
 }
 
 tkt_seal_window tkt_window_bounds(const tkt_window *window, bool has_ended)

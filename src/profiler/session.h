@@ -248,6 +248,16 @@ struct tkt_window {
     tkt_mutex        snapshots; /* held while making a snapshot, and while the window ends */
 };
 
+/* The memory of a window, all 0 but for room in its arrays; NULL without memory. Unmaking frees what
+ * it has. Hold no lock. */
+tkt_window *tkt_window_make(void);
+void tkt_window_unmake(tkt_window *window);
+
+/* While they are kept, the memory of closed windows is used again, and at first some is ready, so that
+ * a step that ends one window and begins another calls no allocator. Calls nest. */
+void tkt_windows_keep(void);
+void tkt_windows_keep_no_more(void);
+
 /* ======== Timings ======== */
 
 /* Collecting activities in a window of the common log. */

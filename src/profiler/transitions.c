@@ -100,13 +100,14 @@ static void start(takt_profiler *profiler)
     tkt_window *warm = profiler->window;
     tkt_wish wish = wish_of(profiler);
     bool is_behind = tkt_worker_is_behind(&profiler->worker);
-    tkt_cycle *cycle = is_behind ? NULL : tkt_alloc_zeroed(sizeof *cycle);
+    tkt_cycle *cycle = is_behind ? NULL : tkt_worker_new_cycle(&profiler->worker);
     claim_directory(profiler); /* not inside the recording: file systems may be slow */
     takt_status status = cycle ? tkt_window_open(&wish, &profiler->window) : TAKT_NO_MEMORY;
     tkt_window_close(warm);
     if (status != TAKT_OK) {
         profiler->window = NULL;
-        tkt_free(cycle);
+        if (cycle)
+            tkt_worker_recycle(&profiler->worker, cycle);
         miss(profiler, status, is_behind);
         return;
     }
@@ -161,9 +162,7 @@ static void save(takt_profiler *profiler, takt_action next, uint64_t now)
     tkt_keeping_change_run(&profiler->options, &(tkt_run_change){.kind = TKT_RUN_WINDOW,
                                                                  .first = cycle->first_step,
                                                                  .count = cycle->step_count});
-    cycle->run = tkt_run_copy(&profiler->run);
-    if (!cycle->run)
-        tkt_cycle_note(cycle, TAKT_NO_MEMORY);
+    tkt_cycle_keep_run(cycle, &profiler->run);
     cycle->is_partial = next == TKT_STOPPED && profiler->options.given.schedule.active != 0;
     profiler->window = NULL;
     profiler->cycle = NULL;

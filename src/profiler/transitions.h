@@ -2,7 +2,6 @@
 #ifndef TKT_PROFILER_TRANSITIONS_H
 #define TKT_PROFILER_TRANSITIONS_H
 
-#include "base/thread.h"
 #include "nvtx/nvtx.h"
 #include "profiler/cycle.h"
 #include "profiler/options.h"

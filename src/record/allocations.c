@@ -6,6 +6,7 @@
 #include "base/alloc.h"
 #include "base/clock.h"
 #include "base/own.h"
+#include "base/thread.h"
 #include "record/control.h"
 #include "record/fast.h"
 #include "record/log.h"

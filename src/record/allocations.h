@@ -2,7 +2,7 @@
 #ifndef TKT_RECORD_ALLOCATIONS_H
 #define TKT_RECORD_ALLOCATIONS_H
 
-#include "base/thread.h"
+#include "base/lock.h"
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -2,13 +2,14 @@
 #include "record/control.h"
 
 #include "base/error.h"
+#include "base/lock.h"
 #include "base/thread.h"
+#include "record/allocations.h"
 #include "record/keeper.h"
 #include "record/log.h"
 #include "record/mapping.h"
-#include "record/allocations.h"
-#include "record/site.h"
 #include "record/scope.h"
+#include "record/site.h"
 
 #include <stdbool.h>
 

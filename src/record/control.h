@@ -3,7 +3,6 @@
 #define TKT_RECORD_CONTROL_H
 
 #include "base/clock.h"
-#include "base/thread.h"
 
 #include <takt/scope.h>
 

@@ -3,6 +3,7 @@
  * is a system call. */
 #include "record/keeper.h"
 
+#include "base/lock.h"
 #include "base/own.h"
 #include "base/thread.h"
 #include "record/control.h"

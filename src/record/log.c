@@ -3,6 +3,7 @@
 
 #include "base/clock.h"
 #include "base/file.h"
+#include "base/lock.h"
 #include "base/own.h"
 #include "base/thread.h"
 #include "record/control.h"
@@ -437,7 +438,6 @@ __attribute__((cold)) void tkt_log_free_all(void)
 {
     for (tkt_thread_log *log = all_logs, *next; log; log = next) {
         next = log->next;
-        tkt_mutex_fini(&log->lock);
         tkt_fold_fini(&log->fold);
         TKT_ARRAY_FREE(&log->folded_calls);
         TKT_ARRAY_FREE(&log->taken_calls);

@@ -18,7 +18,7 @@
 #define TKT_RECORD_LOG_H
 
 #include "base/containers.h"
-#include "base/thread.h"
+#include "base/lock.h"
 #include "record/control.h"
 #include "record/fold.h"
 
@@ -163,6 +163,14 @@ typedef struct tkt_skipped {
 
 #define TKT_SKIPPED 4u
 
+/* What readers have seen of a log's thread; see is_grown() in log_read.c. */
+typedef struct tkt_thread_proof {
+    uint64_t serial;           /* of the thread */
+    uint64_t since_ns;         /* when it was seen first */
+    const takt_record *cursor; /* once it has been there for long; NULL before */
+    bool is_grown;             /* it has recorded since */
+} tkt_thread_proof;
+
 typedef struct tkt_thread_log {
     struct tkt_thread_log *next; /* in the list of all logs, which only grows */
     struct tkt_thread_log *next_free; /* while no thread uses the log */
@@ -216,6 +224,7 @@ typedef struct tkt_thread_log {
     double          flops;                   /* work that was declared while somebody wanted sums */
     double          bytes;
     tkt_log_reading reads[TKT_PLACES]; /* lock; by window */
+    tkt_thread_proof proof;    /* lock */
 } tkt_thread_log;
 
 /* Returns the calling thread's log, made at its first event. NULL when there is no memory, in a

@@ -3,7 +3,7 @@
 #include "record/log.h"
 
 #include "base/clock.h"
-#include "base/thread.h"
+#include "base/lock.h"
 #include "record/control.h"
 #include "record/mapping.h"
 #include "record/slot.h"

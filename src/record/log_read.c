@@ -2,6 +2,7 @@
 #include "record/log.h"
 
 #include "base/clock.h"
+#include "base/lock.h"
 #include "base/sanitizers.h"
 #include "base/thread.h"
 #include "record/control.h"
@@ -15,6 +16,77 @@
 
 /* Views of a log, releasing its chunks to the pool, and its fold. Each function holds the lock for
  * a moment; the log's thread never waits for it. */
+
+/* ---- The thread's hot state ------------------------------------------------------------------ */
+
+/* ThreadSanitizer sees no order in the kernel's copies, so under it, published fields are read
+ * again. */
+static void read_published(takt_thread_v1 *out, const takt_thread_v1 *thread)
+{
+#ifdef TKT_THREAD_SANITIZER
+    out->cursor = __atomic_load_n(&thread->cursor, __ATOMIC_ACQUIRE);
+    out->top = __atomic_load_n(&thread->top, __ATOMIC_ACQUIRE);
+#else
+    (void)out;
+    (void)thread;
+#endif
+}
+
+#define PROOF_NS UINT64_C(1000000000)
+
+/* With the lock, whenever a reader has the cursor: notes what is_grown() asks for. */
+static void look_for_proof(tkt_thread_log *log, const takt_record *cursor)
+{
+    tkt_thread_proof *proof = &log->proof;
+    if (proof->serial != log->mark.serial)
+        *proof = (tkt_thread_proof){.serial = log->mark.serial, .since_ns = takt_now_ns()};
+    else if (!proof->cursor)
+        proof->cursor = takt_now_ns() - proof->since_ns >= PROOF_NS ? cursor : NULL;
+    else if (proof->cursor != cursor)
+        proof->is_grown = true;
+}
+
+/* With the lock: true if the thread cannot end without giving its log back, because it has recorded
+ * more than a second after its first event: it was not in its last destructors then. So its memory
+ * is there, and readers need not ask the kernel, which may wait for a lock of the process's memory
+ * that a thread of low priority holds. */
+static bool is_grown(const tkt_thread_log *log)
+{
+#ifdef TKT_THREAD_SANITIZER
+    (void)log;
+    return false; /* it knows nothing of the order of such reads */
+#else
+    return log->proof.is_grown && log->proof.serial == log->mark.serial &&
+           __atomic_load_n(&log->youth, __ATOMIC_RELAXED) == 0 &&
+           !__atomic_load_n(&log->is_ending, __ATOMIC_RELAXED);
+#endif
+}
+
+/* Copies the hot state of the log's thread. False when its memory is gone, or is being cleared for
+ * another thread. */
+static bool peek(const tkt_thread_log *log, takt_thread_v1 *out)
+{
+    if (log->thread == &takt_thread_hot_v1)
+        *out = *log->thread;
+    else if (is_grown(log))
+        tkt_thread_copy(out, log->thread, sizeof *out);
+    else if (!tkt_thread_peek(out, log->thread, sizeof *out))
+        return false;
+    else
+        read_published(out, log->thread);
+    /* A thread's memory may be cleared for a new thread while it is copied. */
+    return out->log == log && out->cursor && out->top >= log->frames &&
+           out->top <= log->frames + TKT_MAX_DEPTH;
+}
+
+/* With the lock: the id of the thread's current call into a device's library, or 0. */
+static uint32_t call_under_way(const tkt_thread_log *log)
+{
+    takt_thread_v1 seen;
+    return log->thread && peek(log, &seen) ? (uint32_t)seen.device_call : 0;
+}
+
+/* ---- Views ----------------------------------------------------------------------------------- */
 
 static takt_status add_part(tkt_log_view *view, const tkt_log_part *part)
 {
@@ -111,6 +183,7 @@ const takt_record *tkt_log_cursor(tkt_thread_log *log)
     tkt_log_place place;
     uint64_t was = tkt_busy_lock(&log->lock);
     tkt_log_locate(log, &place);
+    look_for_proof(log, place.cursor);
     tkt_busy_unlock(&log->lock, was);
     return place.cursor;
 }
@@ -168,43 +241,6 @@ void tkt_log_release(tkt_thread_log *log, uint64_t ticks)
     tkt_busy_unlock(&log->lock, was);
 }
 
-/* ---- The thread's hot state ------------------------------------------------------------------ */
-
-/* ThreadSanitizer sees no order in the kernel's copies, so under it, published fields are read
- * again. */
-static void read_published(takt_thread_v1 *out, const takt_thread_v1 *thread)
-{
-#ifdef TKT_THREAD_SANITIZER
-    out->cursor = __atomic_load_n(&thread->cursor, __ATOMIC_ACQUIRE);
-    out->top = __atomic_load_n(&thread->top, __ATOMIC_ACQUIRE);
-#else
-    (void)out;
-    (void)thread;
-#endif
-}
-
-/* Copies the hot state of the log's thread. False when its memory is gone, or is being cleared for
- * another thread. */
-static bool peek(const tkt_thread_log *log, takt_thread_v1 *out)
-{
-    if (log->thread == &takt_thread_hot_v1)
-        *out = *log->thread;
-    else if (!tkt_thread_peek(out, log->thread, sizeof *out))
-        return false;
-    else
-        read_published(out, log->thread);
-    /* A thread's memory may be cleared for a new thread while it is copied. */
-    return out->log == log && out->cursor && out->top >= log->frames &&
-           out->top <= log->frames + TKT_MAX_DEPTH;
-}
-
-/* With the lock: the id of the thread's current call into a device's library, or 0. */
-static uint32_t call_under_way(const tkt_thread_log *log)
-{
-    takt_thread_v1 seen;
-    return log->thread && peek(log, &seen) ? (uint32_t)seen.device_call : 0;
-}
-
 /* ---- The fold -------------------------------------------------------------------------------- */
 
 const takt_record *tkt_log_fold_reset(tkt_thread_log *log)
@@ -218,6 +254,7 @@ const takt_record *tkt_log_fold_reset(tkt_thread_log *log)
     tkt_log_locate(log, &place);
     log->unfolded = tkt_log_chunk_of(log, place.cursor);
     log->unfolded_slot = (uint32_t)(place.cursor - log->unfolded->slots);
+    look_for_proof(log, place.cursor);
     tkt_busy_unlock(&log->lock, was);
     return place.cursor;
 }

@@ -10,6 +10,7 @@
 #include "record/mapping.h"
 
 #include "base/alloc.h"
+#include "base/thread.h"
 
 #include <stdint.h>
 #include <string.h>
@@ -382,6 +383,14 @@ static bool fill_mapped(uint32_t ahead)
     return true;
 }
 
+/* What lies beside the limit is in no crash-safe file, so that it needs memory of its own. */
+static void fill_aside(void)
+{
+    uint32_t all = __atomic_load_n(&slab_count, __ATOMIC_RELAXED) * SLAB_CHUNKS;
+    if (all <= tkt_pool_round(mapped_count) + __atomic_load_n(&aside_count, __ATOMIC_RELAXED))
+        add_slabs(true);
+}
+
 /* True if more slabs would be more than the limit allows. */
 static bool is_at_limit(void)
 {
@@ -396,7 +405,9 @@ bool tkt_pool_fill(tkt_pool_filling *filling)
     bool is_more = used > filling->used;
     look_ahead(filling, used);
     filling->used = used;
-    if (!fill_mapped(filling->ahead))
+    if (fill_mapped(filling->ahead))
+        fill_aside();
+    else
         while (count_ready() < filling->ahead && !is_at_limit() && add_slabs(true))
             continue;
     if (used >= __atomic_load_n(&watched_count, __ATOMIC_ACQUIRE))

@@ -7,6 +7,7 @@
 
 #include "base/containers.h"
 #include "base/dynlib.h"
+#include "base/thread.h"
 #include "record/control.h"
 #include "record/mapping.h"
 #include "record/slot.h"

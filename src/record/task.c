@@ -6,7 +6,7 @@
 
 #include "base/clock.h"
 #include "base/containers.h"
-#include "base/thread.h"
+#include "base/lock.h"
 #include "record/control.h"
 #include "record/log.h"
 #include "record/mapping.h"

@@ -51,8 +51,6 @@ static void destroy(takt_trace *trace)
     tkt_free(trace->begins);
     if (trace->gaps)
         trace->destroy_gaps(trace->gaps);
-    tkt_mutex_fini(&trace->fold_lock);
-    tkt_mutex_fini(&trace->gaps_lock);
     tkt_free(trace);
 }
 

@@ -10,7 +10,7 @@
 #define TKT_TRACE_MODEL_H
 
 #include "base/containers.h"
-#include "base/thread.h"
+#include "base/lock.h"
 #include "cuda/store.h"
 #include "record/fold.h"
 #include "trace/phases.h"

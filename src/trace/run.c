@@ -141,7 +141,7 @@ tkt_run_recorded tkt_run_is_recorded(const tkt_run_steps *run, uint64_t step)
 
 tkt_run_steps *tkt_run_copy(const tkt_run_steps *run)
 {
-    size_t bytes = tkt_run_part_count(run) * sizeof run->total_ns[0];
+    size_t bytes = tkt_run_part_bytes(run);
     tkt_run_steps *copy = tkt_alloc(sizeof *copy);
     if (!copy)
         return NULL;

@@ -61,6 +61,12 @@ static inline size_t tkt_run_part_count(const tkt_run_steps *run)
     return (size_t)(whole + (whole << run->shift < run->step_count));
 }
 
+/* Of each array that is in use. */
+static inline size_t tkt_run_part_bytes(const tkt_run_steps *run)
+{
+    return tkt_run_part_count(run) * sizeof run->total_ns[0];
+}
+
 /* `index` is below tkt_run_part_count(). */
 tkt_run_part tkt_run_part_at(const tkt_run_steps *run, size_t index);
 

@@ -3,6 +3,8 @@
  * stand-ins. */
 #include "cuda/cuda.h"
 
+#include "base/thread.h"
+
 #include "cuda/collector.h"
 #include "simgpu/driver.h"
 #include "simgpu/sim.h"

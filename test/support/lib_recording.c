@@ -115,7 +115,6 @@ bool recorder_close(cupti_recorder *recorder)
     bool is_written = !ferror(recorder->file);
     is_written &= fclose(recorder->file) == 0;
     tkt_map_fini(&recorder->known);
-    tkt_mutex_fini(&recorder->lock);
     return is_written;
 }
 

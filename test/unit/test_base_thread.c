@@ -1,4 +1,5 @@
 /* Threads. */
+#include "base/lock.h"
 #include "base/thread.h"
 
 #include "support/skip.h"
@@ -157,64 +158,6 @@ TEST(thread_ids_are_those_of_the_operating_system)
     run_named(&thread, "other");
     assert_int_equal(tkt_thread_id(), getpid()); /* the main thread's is the process' */
     assert_int_not_equal(thread.id, tkt_thread_id());
-}
-
-TEST(a_wait_ends_when_its_time_has_passed)
-{
-    static const uint32_t timeouts_ms[] = {0, 1, 999};
-    tkt_mutex lock = TKT_MUTEX_INIT;
-    tkt_condition never = TKT_CONDITION_INIT;
-    for (size_t i = 0; i < 3; i++) {
-        struct timespec begin, end;
-        tkt_mutex_lock(&lock);
-        clock_gettime(CLOCK_MONOTONIC, &begin);
-        bool is_woken = true;
-        /* The C library may wake a waiter for nothing; that is no failure, but rare. */
-        for (int attempt = 0; is_woken && attempt < 10; attempt++)
-            is_woken = tkt_condition_wait_for(&never, &lock, timeouts_ms[i]);
-        clock_gettime(CLOCK_MONOTONIC, &end);
-        tkt_mutex_unlock(&lock);
-        int64_t waited_ns =
-            (end.tv_sec - begin.tv_sec) * INT64_C(1000000000) + end.tv_nsec - begin.tv_nsec;
-        assert_false(is_woken);
-        assert_true(waited_ns >= timeouts_ms[i] * INT64_C(1000000));
-    }
-}
-
-static void *wake(void *argument)
-{
-    waiting *other = argument;
-    tkt_mutex_lock(&other->lock);
-    other->may_end = true;
-    tkt_condition_wake_all(&other->changed);
-    tkt_mutex_unlock(&other->lock);
-    return NULL;
-}
-
-TEST(a_wait_ends_when_it_is_woken)
-{
-    waiting mine = {.lock = TKT_MUTEX_INIT, .changed = TKT_CONDITION_INIT};
-    tkt_thread thread;
-    bool is_woken = true;
-    tkt_mutex_lock(&mine.lock);
-    assert_int_equal(tkt_thread_start(&thread, "wakes", wake, &mine), TAKT_OK);
-    while (!mine.may_end && is_woken)
-        is_woken = tkt_condition_wait_for(&mine.changed, &mine.lock, 600000);
-    tkt_mutex_unlock(&mine.lock);
-    assert_true(is_woken);
-    tkt_thread_join(thread);
-}
-
-TEST(trying_a_held_mutex_fails_and_does_not_wait)
-{
-    tkt_mutex lock;
-    tkt_mutex_init(&lock);
-    assert_true(tkt_mutex_try(&lock));
-    assert_false(tkt_mutex_try(&lock));
-    tkt_mutex_unlock(&lock);
-    assert_true(tkt_mutex_try(&lock));
-    tkt_mutex_unlock(&lock);
-    tkt_mutex_fini(&lock);
 }
 
 /* What the exit handler was told, and where. */

@@ -1,5 +1,7 @@
 /* The store of decoded activities: bounds, chunks that come and go, and what is forgotten when. */
 #include "cuda/collector.h"
+
+#include "base/thread.h"
 #include "cuda/store.h"
 
 #include "support/test.h"

@@ -4,6 +4,7 @@
 #define TEST_PROFILER_H
 
 #include "base/clock.h"
+#include "base/lock.h"
 #include "base/thread.h"
 
 #include <takt/takt.h>

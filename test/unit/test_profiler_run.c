@@ -1,6 +1,6 @@
 /* The steps of the whole run, in the trace of each cycle and in its file. */
 #include "test_profiler_folder.h"
-#include "profiler/step_list.h"
+#include "profiler/blocks.h"
 #include "profiler/stream.h"
 #include "support/memory_sink.h"
 #include "trace/model.h"
@@ -408,7 +408,7 @@ TEST(more_steps_than_are_kept_are_counted)
 
 TEST(a_flight_recorder_keeps_the_latest_steps)
 {
-    const uint64_t count = TKT_MOST_STEPS + 10, first = TKT_BLOCK_STEPS;
+    const uint64_t count = TKT_MOST_STEPS + 10, first = TKT_BLOCK_BYTES / sizeof(tkt_step);
     takt_trace *back = record_steps(TAKT_MODE_FLIGHT, (takt_schedule){0}, count);
     const takt_trace *both[] = {traces.items[0], back};
     for (int i = 0; i < 2; i++) {

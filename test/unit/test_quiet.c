@@ -1,6 +1,8 @@
 /* What recording does not do to the threads that record, once they have recorded something: no page
  * fault and no system call inside a window, however much is recorded. The kernel counts both. The
- * thread that keeps memory ready gets the time it needs between two rounds. */
+ * thread that keeps memory ready gets the time it needs between two rounds. And a step that ends
+ * one window and begins the next asks nobody for memory. */
+#include "profiler/transitions.h"
 #include "record/log.h"
 
 #include "support/emulated.h"
@@ -10,6 +12,7 @@
 #include <takt/takt.h>
 
 #include <linux/prctl.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -17,6 +20,7 @@
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <ucontext.h>
@@ -41,7 +45,7 @@ enum {
 #define TRAPPED 1
 
 static volatile char selector;
-static volatile long calls, first_call;
+static volatile long calls, first_call, other_calls; /* the last: no wake-ups */
 
 /* Counts the call, and lets it and those that follow run. */
 __attribute__((unused)) static void on_call(int signal, siginfo_t *info, void *context)
@@ -50,6 +54,7 @@ __attribute__((unused)) static void on_call(int signal, siginfo_t *info, void *c
     selector = ALLOWED;
     if (calls++ == 0)
         first_call = info->si_syscall;
+    other_calls += info->si_syscall != SYS_futex;
 #ifdef __x86_64__
     ((ucontext_t *)context)->uc_mcontext.gregs[REG_RIP] -= 2; /* the instruction once more */
 #else
@@ -118,8 +123,9 @@ static __attribute__((noinline)) void record(void)
     }
 }
 
-static bool is_quiet(const char *what)
+static bool is_window_quiet(const char *what, takt_profiler *profiler)
 {
+    (void)profiler;
     bool is_trapping = can_trap();
     long faults = 0;
     record(); /* sites get their numbers, and stacks their pages */
@@ -142,8 +148,112 @@ static bool is_quiet(const char *what)
     return !has_faults && !calls;
 }
 
+/* ---- Between two windows --------------------------------------------------------------------- */
+
+enum {
+    CYCLES = 30,
+    CYCLE_STEPS = 3
+};
+
+static long allocations;
+static __thread bool is_counted; /* the calls of this thread are, at the moment */
+
+static void *count_and_resize(void *user, void *pointer, size_t size)
+{
+    (void)user;
+    allocations += is_counted;
+    if (size)
+        return realloc(pointer, size);
+    free(pointer);
+    return NULL;
+}
+
+/* Until the worker has sealed all cycles, and has their memory back. */
+static void wait_for_worker(takt_profiler *profiler)
+{
+    bool is_busy = true;
+    while (is_busy) {
+        nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
+        tkt_mutex_lock(&profiler->worker.lock);
+        is_busy = profiler->worker.open > 0 || profiler->worker.spent;
+        tkt_mutex_unlock(&profiler->worker.lock);
+    }
+}
+
+/* Of a cycle, the last of which ends it. */
+static void make_steps(takt_profiler *profiler, bool is_trapping, long *faults)
+{
+    for (int i = 0; i < CYCLE_STEPS; i++) {
+        TAKT_SCOPE("in a cycle");
+        if (i + 1 == CYCLE_STEPS)
+            wait_for_worker(profiler);
+        long before = faults_of_this_thread();
+        is_counted = true;
+        selector = is_trapping ? TRAPPED : ALLOWED;
+        takt_profiler_step(profiler);
+        selector = ALLOWED;
+        is_counted = false;
+        *faults += faults_of_this_thread() - before;
+    }
+}
+
+static bool may_end; /* atomic */
+
+static void *record_beside(void *unused)
+{
+    (void)unused;
+    while (!__atomic_load_n(&may_end, __ATOMIC_RELAXED)) {
+        TAKT_SCOPE("beside it");
+        nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
+    }
+    return NULL;
+}
+
+/* True once Takt knows that the threads of all logs will tell when they end, which takes a second:
+ * until then it asks the kernel whether they are there. */
+static bool are_known(void)
+{
+    bool are_known = true;
+    for (tkt_thread_log *log = tkt_log_first(); log; log = tkt_log_next(log)) {
+        tkt_mutex_lock(&log->lock);
+        are_known &= log->proof.is_grown || log->thread == &takt_thread_hot_v1;
+        tkt_mutex_unlock(&log->lock);
+    }
+    return are_known;
+}
+
+static bool is_boundary_quiet(const char *what, takt_profiler *profiler)
+{
+    pthread_t beside;
+    long faults = 0;
+    wait_for_memory();
+    pthread_create(&beside, NULL, record_beside, NULL);
+    for (int i = 0; i < 3 || !are_known(); i++)
+        make_steps(profiler, false, &faults);
+    faults = 0; /* code that runs first has no pages */
+    bool is_trapping = can_trap();
+    for (int i = 0; i < CYCLES; i++)
+        make_steps(profiler, is_trapping, &faults);
+    if (is_trapping)
+        prctl(PR_SET_SYSCALL_USER_DISPATCH, PR_SYS_DISPATCH_OFF, 0, 0, 0);
+    __atomic_store_n(&may_end, true, __ATOMIC_RELAXED);
+    pthread_join(beside, NULL);
+    if (!are_faults_ours())
+        faults = 0;
+    bool is_quiet = allocations == 0 && faults <= MOST_JOINED && other_calls == 0;
+    if (!is_quiet)
+        fprintf(stderr,
+                "%s: %ld allocations, %ld page faults, %ld system calls but wake-ups in steps, the "
+                "first call of number %ld\n",
+                what, allocations, faults, other_calls, first_call);
+    return is_quiet;
+}
+
+/* ---- Modes ----------------------------------------------------------------------------------- */
+
 /* In a process of its own, whose memory nobody has used before. */
-static void check_mode(const char *what, takt_profiler_options options)
+static void check_mode(const char *what, takt_profiler_options options,
+                       bool (*is_right)(const char *what, takt_profiler *profiler))
 {
     int status;
     if (test_runner())
@@ -155,34 +265,47 @@ static void check_mode(const char *what, takt_profiler_options options)
         may_be_at_limit = options.mode == TAKT_MODE_FLIGHT;
         options.struct_size = sizeof options;
         options.activities = TAKT_ACTIVITIES_CPU;
-        bool is_right = takt_profiler_create(&options, &profiler) == TAKT_OK &&
-                        takt_profiler_start(profiler) == TAKT_OK && is_quiet(what) &&
-                        takt_profiler_stop(profiler) == TAKT_OK;
-        exit(!is_right); /* which removes the crash-safe file, as _exit() does not */
+        bool is_quiet =
+            takt_set_allocator(&(takt_allocator){.resize = count_and_resize}) == TAKT_OK &&
+            takt_profiler_create(&options, &profiler) == TAKT_OK &&
+            takt_profiler_start(profiler) == TAKT_OK && is_right(what, profiler) &&
+            takt_profiler_stop(profiler) == TAKT_OK;
+        exit(!is_quiet); /* which removes the crash-safe file, as _exit() does not */
     }
     assert_int_equal(waitpid(child, &status, 0), child);
     assert_int_equal(status, 0);
 }
 
+static void check_window(const char *what, takt_profiler_options options)
+{
+    check_mode(what, options, is_window_quiet);
+}
+
+static void check_boundary(const char *what, takt_profiler_options options)
+{
+    options.schedule.active = CYCLE_STEPS;
+    check_mode(what, options, is_boundary_quiet);
+}
+
 TEST(a_trace)
 {
-    check_mode("trace", (takt_profiler_options){.mode = TAKT_MODE_TRACE});
+    check_window("trace", (takt_profiler_options){.mode = TAKT_MODE_TRACE});
 }
 
 TEST(a_summary)
 {
-    check_mode("summary", (takt_profiler_options){.mode = TAKT_MODE_SUMMARY});
+    check_window("summary", (takt_profiler_options){.mode = TAKT_MODE_SUMMARY});
 }
 
 TEST(a_flight)
 {
-    check_mode("flight",
-               (takt_profiler_options){.mode = TAKT_MODE_FLIGHT, .max_memory_bytes = 32 << 20});
+    check_window("flight",
+                 (takt_profiler_options){.mode = TAKT_MODE_FLIGHT, .max_memory_bytes = 32 << 20});
 }
 
 TEST(a_summary_and_a_trace)
 {
-    check_mode("both", (takt_profiler_options){.mode = TAKT_MODE_BOTH});
+    check_window("both", (takt_profiler_options){.mode = TAKT_MODE_BOTH});
 }
 
 static const char *const perfetto[] = {"perfetto"};
@@ -190,20 +313,34 @@ static char folder[] = "/tmp/takt-quiet-XXXXXX";
 
 TEST(a_stream)
 {
-    check_mode("stream", (takt_profiler_options){.mode = TAKT_MODE_TRACE,
-                                                 .stream = true,
-                                                 .directory = folder,
-                                                 .traces = perfetto,
-                                                 .trace_count = 1});
+    check_window("stream", (takt_profiler_options){.mode = TAKT_MODE_TRACE,
+                                                   .stream = true,
+                                                   .directory = folder,
+                                                   .traces = perfetto,
+                                                   .trace_count = 1});
 }
 
 TEST(a_crash_safe_trace)
 {
-    check_mode("crash-safe", (takt_profiler_options){.mode = TAKT_MODE_TRACE,
-                                                     .crash_safe = true,
-                                                     .directory = folder,
-                                                     .traces = perfetto,
-                                                     .trace_count = 1});
+    check_window("crash-safe", (takt_profiler_options){.mode = TAKT_MODE_TRACE,
+                                                       .crash_safe = true,
+                                                       .directory = folder,
+                                                       .traces = perfetto,
+                                                       .trace_count = 1});
+}
+
+TEST(a_cycle_after_a_cycle)
+{
+    check_boundary("cycles", (takt_profiler_options){.mode = TAKT_MODE_TRACE});
+}
+
+TEST(a_crash_safe_cycle_after_a_cycle)
+{
+    check_boundary("crash-safe cycles", (takt_profiler_options){.mode = TAKT_MODE_TRACE,
+                                                                .crash_safe = true,
+                                                                .directory = folder,
+                                                                .traces = perfetto,
+                                                                .trace_count = 1});
 }
 
 static int make_folder(void **state)
