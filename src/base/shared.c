@@ -78,6 +78,22 @@ static int set_size(int fd, size_t bytes, bool is_reserved)
     return number;
 }
 
+/* Maps the file, also for a program that has locked all its memory to come: it gets pages as they
+ * are used. At first nobody may use them, since the kernel would make all of them at once. Returns
+ * 0 or the errno. */
+static int map_file(int fd, size_t bytes, void **at)
+{
+    *at = mmap(NULL, bytes, PROT_NONE, MAP_SHARED, fd, 0);
+    if (*at == MAP_FAILED)
+        return errno;
+    munlock(*at, bytes);
+    if (mprotect(*at, bytes, PROT_READ | PROT_WRITE) == 0)
+        return 0;
+    int number = errno;
+    munmap(*at, bytes);
+    return number;
+}
+
 /* Returns 0 or the errno. */
 static int create_file(const char *path, const char *ending, size_t bytes, mode_t mode, char *name,
                        size_t size, tkt_shared *made)
@@ -87,10 +103,8 @@ static int create_file(const char *path, const char *ending, size_t bytes, mode_
     if (number)
         return number;
     number = set_size(fd, bytes, made->is_reserved);
-    if (number == 0) {
-        made->at = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-        number = made->at == MAP_FAILED ? errno : 0;
-    }
+    if (number == 0)
+        number = map_file(fd, bytes, &made->at);
     close(fd);
     if (number)
         unlink(name);

@@ -192,9 +192,7 @@ static takt_status begin(takt_profiler *profiler)
     }
     tkt_record_run(true); /* or a forked child would count on, into the same files */
     tkt_keeper_begin();
-    tkt_windows_keep();
-    if (profiler->options.given.schedule.active > 0) /* one cycle may follow another */
-        tkt_worker_prepare(&profiler->worker, profiler->options.given.background == TAKT_OFF);
+    tkt_profiler_ready_memory(profiler);
     profiler->is_running = true;
     profiler->is_saved = false;
     profiler->status = TAKT_OK;

@@ -9,7 +9,7 @@
 #include "record/log.h"
 #include "record/site.h"
 
-#define WARM_BYTES (UINT64_C(8) << 20) /* touched early, so that recording does not fault */
+#define WARM_BYTES (UINT64_C(8) << 20) /* of memory for records, at once */
 
 void tkt_profiler_note(takt_profiler *profiler, takt_status status)
 {
@@ -53,15 +53,22 @@ static tkt_wish wish_of(const takt_profiler *profiler)
 
 /* ---- Transitions ----------------------------------------------------------------------------- */
 
-/* Warms up, keeping nothing: call sites get ids, threads their logs, memory its pages, call stacks
- * are found, and CUPTI is switched on. */
+void tkt_profiler_ready_memory(takt_profiler *profiler)
+{
+    const takt_profiler_options *given = &profiler->options.given;
+    tkt_pool_prefault(given->max_memory_bytes < WARM_BYTES ? given->max_memory_bytes : WARM_BYTES);
+    tkt_windows_keep();
+    if (given->schedule.active > 0) /* one cycle may follow another */
+        tkt_worker_prepare(&profiler->worker, given->background == TAKT_OFF);
+}
+
+/* Warms up, keeping nothing: call sites get ids, threads their logs, call stacks are found, and CUPTI
+ * is switched on. */
 static void prepare(takt_profiler *profiler)
 {
     tkt_wish wish = wish_of(profiler);
     wish.modes &= TKT_STACKS; /* TKT_STACKS alone keeps no stacks, but takes threads off the fast
                                * path */
-    tkt_pool_limit(wish.max_bytes);
-    tkt_pool_prefault(WARM_BYTES);
     if (tkt_window_open(&wish, &profiler->window) != TAKT_OK)
         profiler->window = NULL; /* the recording will report why it cannot begin */
     tkt_exit_save_earlier();

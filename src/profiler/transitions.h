@@ -46,6 +46,10 @@ struct takt_profiler {
 /* Keeps the first failure since the start. */
 void tkt_profiler_note(takt_profiler *profiler, takt_status status);
 
+/* Makes what a profiler that starts will need in its loop: steps then ask nobody for memory. Each call
+ * needs one of tkt_windows_keep_no_more(). */
+void tkt_profiler_ready_memory(takt_profiler *profiler);
+
 /* Does what lies between the current action and `to`, which begins at `now`, in ticks. */
 void tkt_profiler_go_to(takt_profiler *profiler, takt_action to, uint64_t now);
 

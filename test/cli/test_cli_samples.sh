@@ -36,6 +36,15 @@ rm -rf runs && "$samples/jobs" runs >printed 2>errors || fail "fails with a fold
 run report --tasks runs/jobs.0.pftrace
 out_has "$(grep '^pile ' printed)"
 
+ran="(the sample realtime)"
+out=$("$samples/realtime" 400 2>errors </dev/null) || fail "fails" "$out"
+[ ! -s errors ] || fail "standard error should be empty" "$(cat errors)"
+out_has '^400 steps of 200 scopes at 1 kHz, '
+[ "$(grep -cE '^(not )?recorded +190( +[0-9]+\.[0-9]){4}$' <<<"$out")" = 4 ] ||
+    fail "should have times of 190 steps of two kinds" "$out"
+[ "$(grep -cE '^recording begins or ends +20( +[0-9]+\.[0-9]){4}$' <<<"$out")" = 2 ] ||
+    fail "should have times of 20 steps" "$out"
+
 sample callback
 out_has '^Forward kernels  : [0-9]+\.[0-9]{6} ms$'
 out_has '^Backward kernels : [0-9]+\.[0-9]{6} ms$'

@@ -22,6 +22,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -1020,6 +1021,48 @@ TEST(damage_is_survived)
         }
     }
     fclose(file);
+    remove_files();
+}
+
+/* The pages of memory that the process has and shares with files. */
+static unsigned long shared_pages(void)
+{
+    unsigned long all = 0, resident = 0, shared = 0;
+    FILE *file = fopen("/proc/self/statm", "r");
+    if (!file || fscanf(file, "%lu %lu %lu", &all, &resident, &shared) != 3)
+        _exit(1);
+    fclose(file);
+    return shared;
+}
+
+static void start_locked(void)
+{
+    const uint64_t limit = 256u << 20;
+    if (mlockall(MCL_FUTURE) != 0)
+        _exit(1);
+    unsigned long before = shared_pages();
+    start((takt_profiler_options){.max_memory_bytes = limit});
+    if ((shared_pages() - before) * (uint64_t)sysconf(_SC_PAGESIZE) > limit / 4)
+        _exit(1);
+}
+
+static bool may_lock(size_t bytes)
+{
+    if (mlockall(MCL_FUTURE) != 0)
+        return false;
+    void *at = mmap(NULL, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    munlockall();
+    if (at == MAP_FAILED)
+        return false;
+    munmap(at, bytes);
+    return true;
+}
+
+TEST(a_program_that_locks_its_memory_has_only_what_is_used)
+{
+    if (!may_lock((size_t)1 << 30))
+        SKIP_CASE("this user may not lock that much memory");
+    in_child(start_locked);
     remove_files();
 }
 
