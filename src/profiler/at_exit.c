@@ -27,6 +27,7 @@ static struct {
 } running;                 /* lock */
 static uint32_t recorders; /* atomic; count of `running`, for forked children */
 static uint32_t recording_process;
+static uint32_t unsaved; /* atomic; profilers whose recording would be lost */
 
 /* Warns in a forked child, which must not take the lock. A child rightly saves nothing, except one
  * that continues in its parent's place, as after daemon(). */
@@ -76,10 +77,15 @@ static takt_profiler *take_last(bool *is_inside)
     return taken;
 }
 
+void tkt_exit_count_unsaved(int32_t change)
+{
+    __atomic_add_fetch(&unsaved, (uint32_t)change, __ATOMIC_RELAXED);
+}
+
 void tkt_exit_tell_lost(void)
 {
     static bool is_told;
-    if (!is_told)
+    if (!is_told && __atomic_load_n(&unsaved, __ATOMIC_RELAXED) > 0)
         tkt_log(TAKT_LOG_ERROR,
                 "exit() was called in a signal handler that interrupted Takt: the recording is "
                 "lost; set a flag there and exit from the main loop, or set output.crash_safe");
@@ -93,8 +99,7 @@ static void save_all(void)
         return;
     }
     if (tkt_thread_is_interrupted()) {
-        if (__atomic_load_n(&recorders, __ATOMIC_RELAXED) > 0)
-            tkt_exit_tell_lost();
+        tkt_exit_tell_lost();
         return;
     }
     bool is_inside;

@@ -57,9 +57,12 @@ void tkt_exit_forget(takt_profiler *profiler);
 /* Makes exit() save all profilers before it runs the handlers registered so far. Works once. */
 void tkt_exit_save_earlier(void);
 
-/* Logs once that a recording is lost because a signal handler that interrupted Takt exits. POSIX
- * forbids that, but many programs end so at SIGTERM. */
+/* Logs once that a recording is lost, if one is, because a signal handler that interrupted Takt
+ * exits. POSIX forbids that, but many programs end so at SIGTERM. */
 void tkt_exit_tell_lost(void);
+
+/* Counts the profilers whose recording would be lost: +1 at its begin, -1 once it is saved. */
+void tkt_exit_count_unsaved(int32_t change);
 
 /* profiler.c: locks other threads out of the profiler from now on. False if one of them is inside.
  * *is_inside: exit() was called from on_trace. */

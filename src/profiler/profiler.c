@@ -193,6 +193,7 @@ static takt_status begin(takt_profiler *profiler)
     tkt_record_run(true); /* or a forked child would count on, into the same files */
     tkt_keeper_begin();
     tkt_profiler_ready_memory(profiler);
+    tkt_exit_count_unsaved(1);
     profiler->is_running = true;
     profiler->is_saved = false;
     profiler->status = TAKT_OK;
@@ -336,6 +337,7 @@ static void save_all(takt_profiler *profiler)
     profiler->is_away = true;
     tkt_worker_wait(&profiler->worker);
     profiler->is_away = profiler->delivered != NULL;
+    tkt_exit_count_unsaved(-1);
     tkt_keeper_end();
     tkt_windows_keep_no_more();
     tkt_keeping_end_run(&profiler->options);

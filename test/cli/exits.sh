@@ -49,6 +49,9 @@ ends_like signal 3
     fail "signal: $(cat "$scratch/errors")"
 "$takt" recover "$scratch"/signal/*.crash >"$scratch/output" 2>&1 || fail "signal: $(cat "$scratch/output")"
 
+ends_like saved 3
+[ ! -s "$scratch/errors" ] || fail "saved: $(cat "$scratch/errors")"
+
 # A program that has no profiler of its own gets the environment's, which exit stops.
 cat >"$scratch/profile.yaml" <<EOF_YAML
 profiling: {wait: 1, warmup: 1, active: 3}

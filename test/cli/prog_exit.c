@@ -167,6 +167,12 @@ static int end_like(const char *way)
     if (strcmp(way, "signal") == 0) {
         signal(SIGTERM, exit_now);
         is_interrupting = true;
+        takt_timing *timing;
+        takt_timing_begin(NULL, &timing); /* allocates */
+    }
+    if (strcmp(way, "saved") == 0) { /* the same, where all is saved and memory is given back */
+        signal(SIGTERM, exit_now);
+        is_interrupting = true;
         takt_profiler_stop(profiler);
     }
     if (strcmp(way, "fork") == 0)
@@ -208,7 +214,7 @@ int main(int argc, char **argv)
         return step_nobody();
     }
     bool is_signal = strcmp(argv[1], "signal") == 0;
-    if (is_signal)
+    if (is_signal || strcmp(argv[1], "saved") == 0)
         takt_set_allocator(&(takt_allocator){interrupt, NULL});
     start(argv[2], is_signal, strcmp(argv[1], "on_trace") == 0 ? exit_at_once : NULL);
     return end_like(argv[1]);
