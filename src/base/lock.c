@@ -16,32 +16,49 @@
 static int futex(uint32_t *word, int operation, uint32_t value, const struct timespec *time)
 {
     int before = errno;
-    int failure = syscall(SYS_futex, word, operation | FUTEX_PRIVATE_FLAG, value, time, NULL, 0) < 0
-                      ? errno
-                      : 0;
+    long result = syscall(SYS_futex, word, operation | FUTEX_PRIVATE_FLAG, value, time, NULL,
+                          FUTEX_BITSET_MATCH_ANY);
+    int failure = result < 0 ? errno : 0;
     errno = before;
     return failure;
+}
+
+/* Not nanosleep(), where a thread may be cancelled. */
+static void pause_ms(void)
+{
+    static uint32_t nobody_wakes;
+    futex(&nobody_wakes, FUTEX_WAIT, 0, &(struct timespec){.tv_nsec = 1000000});
 }
 
 /* ---- Who holds a lock ------------------------------------------------------------------------ */
 
 static __thread uint32_t own_id; /* 0: not asked yet */
+static pid_t process;
 
 static void forget_own_id(void)
 {
     own_id = 0;
+    process = getpid();
 }
 
 __attribute__((constructor)) static void watch_forks(void)
 {
+    process = getpid();
     tkt_at_fork(forget_own_id);
+}
+
+/* A child of vfork() has its parent's thread-local memory, so it may not leave its id there. */
+static __attribute__((noinline)) uint32_t ask_for_id(void)
+{
+    uint32_t id = tkt_thread_id();
+    if (getpid() == process)
+        own_id = id;
+    return id;
 }
 
 static inline uint32_t id_of_thread(void)
 {
-    if (__builtin_expect(own_id == 0, 0))
-        own_id = tkt_thread_id();
-    return own_id;
+    return __builtin_expect(own_id != 0, 1) ? own_id : ask_for_id();
 }
 
 /* ---- The lock -------------------------------------------------------------------------------- */
@@ -69,7 +86,7 @@ static __attribute__((noinline)) void wait_and_take(tkt_mutex *mutex)
     do {
         failure = wait_in_kernel(mutex);
         if (failure && failure != EAGAIN && failure != ETIMEDOUT) /* such as ENOSYS in a sandbox */
-            tkt_thread_pause_ms(1);
+            pause_ms();
     } while (failure && !take(mutex));
     (void)__atomic_load_n(&mutex->owner, __ATOMIC_ACQUIRE); /* see give_to_waiter() */
 }
@@ -200,15 +217,18 @@ __attribute__((noinline)) void tkt_spin_wait(tkt_spin *spin)
 /* ---- Conditions ------------------------------------------------------------------------------ */
 
 /* While it waits, the thread holds no lock. Returns 0 or the error. */
-static int wait_for_change(tkt_condition *condition, tkt_mutex *mutex, const struct timespec *time)
+static int wait_for_change(tkt_condition *condition, tkt_mutex *mutex, const struct timespec *end)
 {
+    int failure;
     __atomic_add_fetch(&condition->waiting, 1, __ATOMIC_RELAXED);
     uint32_t seen = __atomic_load_n(&condition->sequence, __ATOMIC_RELAXED);
-    tkt_locks_held--;
     give(mutex);
-    int failure = futex(&condition->sequence, FUTEX_WAIT, seen, time);
-    lock(mutex);
+    tkt_locks_held--;
+    do
+        failure = futex(&condition->sequence, FUTEX_WAIT_BITSET, seen, end);
+    while (failure == EINTR);
     tkt_locks_held++;
+    lock(mutex);
     __atomic_sub_fetch(&condition->waiting, 1, __ATOMIC_RELAXED);
     return failure;
 }
@@ -220,8 +240,15 @@ void tkt_condition_wait(tkt_condition *condition, tkt_mutex *mutex)
 
 bool tkt_condition_wait_for(tkt_condition *condition, tkt_mutex *mutex, uint32_t timeout_ms)
 {
-    const struct timespec time = {timeout_ms / 1000, (long)(timeout_ms % 1000) * 1000000};
-    return wait_for_change(condition, mutex, &time) != ETIMEDOUT; /* CLOCK_MONOTONIC's time */
+    struct timespec end;
+    clock_gettime(CLOCK_MONOTONIC, &end);
+    end.tv_sec += timeout_ms / 1000;
+    end.tv_nsec += (long)(timeout_ms % 1000) * 1000000;
+    if (end.tv_nsec >= 1000000000) {
+        end.tv_sec++;
+        end.tv_nsec -= 1000000000;
+    }
+    return wait_for_change(condition, mutex, &end) != ETIMEDOUT;
 }
 
 void tkt_condition_wake_all(tkt_condition *condition)

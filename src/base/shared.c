@@ -78,15 +78,30 @@ static int set_size(int fd, size_t bytes, bool is_reserved)
     return number;
 }
 
-/* Maps the file, also for a program that has locked all its memory to come: it gets pages as they
- * are used. At first nobody may use them, since the kernel would make all of them at once. Returns
- * 0 or the errno. */
+/* True if the process has locked memory, and then perhaps all that is to come. */
+static bool locks_memory(void)
+{
+    char line[128];
+    unsigned long kib = 0;
+    FILE *status = fopen("/proc/self/status", "re");
+    while (status && fgets(line, sizeof line, status))
+        if (sscanf(line, "VmLck: %lu", &kib) == 1)
+            break;
+    if (status)
+        fclose(status);
+    return kib > 0;
+}
+
+/* Maps the file so that it gets pages as they are used, also where all memory to come is locked: at
+ * first nobody may use them, since the kernel would make all of them at once. Returns 0 or the
+ * errno. */
 static int map_file(int fd, size_t bytes, void **at)
 {
     *at = mmap(NULL, bytes, PROT_NONE, MAP_SHARED, fd, 0);
     if (*at == MAP_FAILED)
         return errno;
-    munlock(*at, bytes);
+    if (locks_memory() && mlock2(*at, bytes, MLOCK_ONFAULT) != 0)
+        munlock(*at, bytes);
     if (mprotect(*at, bytes, PROT_READ | PROT_WRITE) == 0)
         return 0;
     int number = errno;

@@ -55,20 +55,14 @@ bool tkt_thread_is_realtime(void)
     return policy == SCHED_FIFO || policy == SCHED_RR || policy == SCHED_DEADLINE;
 }
 
-/* The stack is at least that large: programs with many threads choose a small default; and at most:
- * where a program locks its memory, all of it is made at once. */
+/* The stack is at least that large: programs with many threads choose a small default. */
 #define LEAST_STACK ((size_t)512 << 10)
-#define MOST_STACK  ((size_t)1 << 20)
 
 static void make_humble(pthread_attr_t *how)
 {
     size_t stack = 0;
     if (pthread_attr_getstacksize(how, &stack) == 0 && stack < LEAST_STACK)
         pthread_attr_setstacksize(how, LEAST_STACK);
-#if !defined(TKT_THREAD_SANITIZER) && !defined(TKT_ADDRESS_SANITIZER)
-    if (stack > MOST_STACK)
-        pthread_attr_setstacksize(how, MOST_STACK);
-#endif
     if (tkt_thread_is_realtime()) {
         pthread_attr_setinheritsched(how, PTHREAD_EXPLICIT_SCHED);
         pthread_attr_setschedpolicy(how, SCHED_OTHER);

@@ -590,13 +590,23 @@ tkt_cycle *tkt_worker_new_cycle(tkt_worker *worker)
 
 #define READY (TKT_MOST_CYCLES + 3) /* the one that records, the next, one that is delivered */
 
+static uint32_t count_spares(tkt_worker *worker)
+{
+    uint32_t count = 0;
+    tkt_mutex_lock(&worker->lock);
+    for (const tkt_cycle *cycle = worker->spares; cycle; cycle = cycle->next)
+        count++;
+    tkt_mutex_unlock(&worker->lock);
+    return count;
+}
+
 void tkt_worker_prepare(tkt_worker *worker, bool in_foreground)
 {
     tkt_mutex_lock(&worker->lock);
     if (!in_foreground)
         start(worker);
     tkt_mutex_unlock(&worker->lock);
-    for (uint32_t i = 0; i < READY; i++) {
+    for (uint32_t i = count_spares(worker); i < READY; i++) {
         tkt_cycle *cycle = tkt_alloc(sizeof *cycle);
         if (!cycle)
             return;
@@ -605,10 +615,10 @@ void tkt_worker_prepare(tkt_worker *worker, bool in_foreground)
     }
 }
 
-bool tkt_worker_is_behind(tkt_worker *worker)
+bool tkt_worker_is_behind(tkt_worker *worker, uint32_t more)
 {
     tkt_mutex_lock(&worker->lock);
-    bool is_behind = worker->open >= TKT_MOST_CYCLES;
+    bool is_behind = worker->open + more >= TKT_MOST_CYCLES;
     tkt_mutex_unlock(&worker->lock);
     return is_behind;
 }

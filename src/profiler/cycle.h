@@ -127,10 +127,11 @@ static inline bool tkt_worker_has_done(const tkt_worker *worker)
     return __atomic_load_n(&worker->has_done, __ATOMIC_ACQUIRE);
 }
 
-/* True if too many cycles wait to be sealed. Each takes up to 110 KB besides its events, so a
- * schedule that is faster than the disk would take all memory in time. */
+/* True if too many cycles wait to be sealed, with `more` that were not submitted yet. Each takes up to
+ * 110 KB besides its events, so a schedule that is faster than the disk would take all memory in
+ * time. */
 #define TKT_MOST_CYCLES 64u
-bool tkt_worker_is_behind(tkt_worker *worker);
+bool tkt_worker_is_behind(tkt_worker *worker, uint32_t more);
 
 /* Returns the oldest sealed cycle, now the caller's, or NULL. */
 tkt_cycle *tkt_worker_take(tkt_worker *worker);

@@ -171,13 +171,19 @@ static void release_phases(void)
     tkt_timers_release(oldest);
 }
 
-/* With the lock: gives back the chunks that no window needs. */
-static void release_chunks(void)
+/* With the lock: since when the windows, and those that open later, need chunks. */
+static uint64_t oldest_kept(void)
 {
-    uint64_t oldest = UINT64_MAX;
+    uint64_t oldest = tkt_ticks();
     for (const tkt_window *w = windows; w; w = w->next)
         if ((w->wish.modes & TKT_KEEP) && w->kept_ticks < oldest)
             oldest = w->kept_ticks;
+    return oldest;
+}
+
+/* Without the lock, since there may be many: gives back the chunks that no window needs. */
+static void release_chunks(uint64_t oldest)
+{
     for (tkt_thread_log *log = tkt_log_first(); log; log = tkt_log_next(log))
         tkt_log_release(log, oldest);
 }
@@ -459,11 +465,12 @@ void tkt_window_release(tkt_window *window, uint64_t ticks, uint64_t position)
     tkt_mutex_lock(&session_lock);
     window->was_released = true;
     window->kept_ticks = ticks;
-    release_chunks();
+    uint64_t oldest = oldest_kept();
     __atomic_store_n(&window->devices.position, position, __ATOMIC_RELAXED);
     if (ticks - window->begin_ticks > late_ticks)
         window->devices.began_ticks = ticks - late_ticks;
     tkt_mutex_unlock(&session_lock);
+    release_chunks(oldest);
     if (window->devices.is_on)
         tkt_session_release_devices();
 }
@@ -492,11 +499,12 @@ void tkt_window_close(tkt_window *window)
     *at = window->next;
     settle_for_others();
     apply_wishes();
-    release_chunks();
+    uint64_t oldest = oldest_kept();
     release_phases();
     if (!windows)
         tkt_site_forget_values();
     tkt_mutex_unlock(&session_lock);
+    release_chunks(oldest);
     if (window->wish.modes & TKT_MEMORY)
         tkt_memory_watch(false);
     if (window->devices.is_on) {

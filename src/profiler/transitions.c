@@ -102,11 +102,12 @@ static void claim_directory(takt_profiler *profiler)
         tkt_options_claim_directory(&profiler->options);
 }
 
-static void start(takt_profiler *profiler)
+/* `unsaved`: cycles that the worker does not have yet. */
+static void start(takt_profiler *profiler, uint32_t unsaved)
 {
     tkt_window *warm = profiler->window;
     tkt_wish wish = wish_of(profiler);
-    bool is_behind = tkt_worker_is_behind(&profiler->worker);
+    bool is_behind = tkt_worker_is_behind(&profiler->worker, unsaved);
     tkt_cycle *cycle = is_behind ? NULL : tkt_worker_new_cycle(&profiler->worker);
     claim_directory(profiler); /* not inside the recording: file systems may be slow */
     takt_status status = cycle ? tkt_window_open(&wish, &profiler->window) : TAKT_NO_MEMORY;
@@ -151,13 +152,13 @@ static void discard(takt_profiler *profiler)
     profiler->cycle = NULL;
 }
 
-/* Hands the recording to the worker. A cycle that stop() cuts off is partial even in its last step,
- * which has not ended. */
-static void save(takt_profiler *profiler, takt_action next, uint64_t now)
+/* Ends the recording, and returns the cycle for the worker; NULL if there is none. A cycle that stop()
+ * cuts off is partial even in its last step, which has not ended. */
+static tkt_cycle *save(takt_profiler *profiler, takt_action next, uint64_t now)
 {
     tkt_cycle *cycle = profiler->cycle;
     if (!cycle)
-        return;
+        return NULL;
     const takt_profiler_options *given = &profiler->options.given;
     tkt_compile_collect(given->compile_traces, given->compile_trace_count, cycle->begun_ns);
     tkt_window_end(profiler->window, now);
@@ -174,7 +175,7 @@ static void save(takt_profiler *profiler, takt_action next, uint64_t now)
     profiler->window = NULL;
     profiler->cycle = NULL;
     profiler->cycles_saved += !cycle->is_partial;
-    tkt_worker_submit(&profiler->worker, cycle, profiler->options.given.background == TAKT_OFF);
+    return cycle;
 }
 
 /* From the profiler's first window to its last one, allocations on devices are collected between
@@ -233,8 +234,10 @@ void tkt_profiler_go_to(takt_profiler *profiler, takt_action to, uint64_t now)
                 (unsigned long)profiler->step);
     if (work & (TKT_DO_SAVE | TKT_DO_DISCARD))
         end_capture(profiler);
-    if (work & TKT_DO_SAVE)
-        save(profiler, to, now);
+    bool in_foreground = profiler->options.given.background == TAKT_OFF;
+    tkt_cycle *saved = work & TKT_DO_SAVE ? save(profiler, to, now) : NULL;
+    if (saved && in_foreground)
+        tkt_worker_submit(&profiler->worker, saved, true);
     if (work & TKT_DO_DISCARD)
         discard(profiler);
     if (work & TKT_DO_PREPARE) {
@@ -242,11 +245,13 @@ void tkt_profiler_go_to(takt_profiler *profiler, takt_action to, uint64_t now)
         prepare(profiler);
     }
     if (work & TKT_DO_START) {
-        start(profiler);
+        start(profiler, saved && !in_foreground);
         begin_capture(profiler);
     } else if (work & TKT_DO_PREPARE) {
         tkt_log(TAKT_LOG_INFO, "warmup");
     }
+    if (saved && !in_foreground) /* now: if no window were open meanwhile, CUPTI would be switched off */
+        tkt_worker_submit(&profiler->worker, saved, false);
     if (is_over(profiler, to))
         hold_memory(profiler, false);
     profiler->action = to;

@@ -241,10 +241,11 @@ static tkt_thread_log *attach(takt_thread_v1 *thread)
     log->unpushed = 0;
     log->stray = 0;
     log->skipped_count = 0;
-    if (log->rest == log->tail->slots)
+    bool is_empty = log->rest == log->tail->slots && !log->pins; /* else somebody may read it */
+    if (is_empty)
         log->tail->thread = log->mark;
     tkt_mutex_unlock(&log->lock);
-    if (log->rest != log->tail->slots)
+    if (!is_empty)
         write_thread_mark(log);
     return log;
 }

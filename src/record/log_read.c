@@ -34,7 +34,8 @@ static void read_published(takt_thread_v1 *out, const takt_thread_v1 *thread)
 
 #define PROOF_NS UINT64_C(1000000000)
 
-/* With the lock, whenever a reader has the cursor: notes what is_grown() asks for. */
+/* With the lock, when a reader has the cursor from the thread's state: notes what is_grown() asks
+ * for. */
 static void look_for_proof(tkt_thread_log *log, const takt_record *cursor)
 {
     tkt_thread_proof *proof = &log->proof;
@@ -46,10 +47,10 @@ static void look_for_proof(tkt_thread_log *log, const takt_record *cursor)
         proof->is_grown = true;
 }
 
-/* With the lock: true if the thread cannot end without giving its log back, because it has recorded
- * more than a second after its first event: it was not in its last destructors then. So its memory
- * is there, and readers need not ask the kernel, which may wait for a lock of the process's memory
- * that a thread of low priority holds. */
+/* With the lock: true if the thread is there, and cannot end without giving its log back, because it
+ * has recorded more than a second after its first event: it was not in its last destructors then. So
+ * its memory stays, and the kernel need not copy it, which may wait for a lock of the process's
+ * memory that a thread of low priority holds. One that ended by the bare system call is gone. */
 static bool is_grown(const tkt_thread_log *log)
 {
 #ifdef TKT_THREAD_SANITIZER
@@ -58,7 +59,8 @@ static bool is_grown(const tkt_thread_log *log)
 #else
     return log->proof.is_grown && log->proof.serial == log->mark.serial &&
            __atomic_load_n(&log->youth, __ATOMIC_RELAXED) == 0 &&
-           !__atomic_load_n(&log->is_ending, __ATOMIC_RELAXED);
+           !__atomic_load_n(&log->is_ending, __ATOMIC_RELAXED) &&
+           !tkt_thread_is_gone(log->mark.thread_id);
 #endif
 }
 
@@ -135,6 +137,15 @@ static takt_status copy_parts(const tkt_thread_log *log, uint64_t from_ticks,
     return status;
 }
 
+static void unpin(tkt_thread_log *log)
+{
+    uint64_t was = tkt_busy_lock(&log->lock);
+    log->pins--;
+    tkt_busy_unlock(&log->lock, was);
+}
+
+/* The lock is held for a moment, however long the log is: full chunks do not change, and those of a
+ * pinned log stay. */
 takt_status tkt_log_view_open(tkt_thread_log *log, uint64_t from_ticks, tkt_log_view *view)
 {
     *view = (tkt_log_view){0};
@@ -146,11 +157,11 @@ takt_status tkt_log_view_open(tkt_thread_log *log, uint64_t from_ticks, tkt_log_
     takt_record *cursor = tkt_log_moment(log, frames, &view->frame_count);
     if (!view->gap_ticks)
         view->gap_ticks = __atomic_load_n(&log->gap_ticks, __ATOMIC_RELAXED);
-    takt_status status = copy_parts(log, from_ticks, cursor, view);
-    if (status == TAKT_OK)
-        log->pins++;
+    log->pins++;
     tkt_busy_unlock(&log->lock, was);
+    takt_status status = copy_parts(log, from_ticks, cursor, view);
     if (status != TAKT_OK) {
+        unpin(log);
         TKT_ARRAY_FREE(&view->parts);
         tkt_free(frames);
         return status;
@@ -171,9 +182,7 @@ void tkt_log_note_read(tkt_thread_log *log, uint64_t begin_ticks, uint64_t ticks
 
 void tkt_log_view_close(tkt_thread_log *log, tkt_log_view *view)
 {
-    uint64_t was = tkt_busy_lock(&log->lock);
-    log->pins--;
-    tkt_busy_unlock(&log->lock, was);
+    unpin(log);
     TKT_ARRAY_FREE(&view->parts);
     tkt_free(view->frames);
 }
@@ -182,8 +191,8 @@ const takt_record *tkt_log_cursor(tkt_thread_log *log)
 {
     tkt_log_place place;
     uint64_t was = tkt_busy_lock(&log->lock);
-    tkt_log_locate(log, &place);
-    look_for_proof(log, place.cursor);
+    if (tkt_log_locate(log, &place))
+        look_for_proof(log, place.cursor);
     tkt_busy_unlock(&log->lock, was);
     return place.cursor;
 }
@@ -222,10 +231,14 @@ static void forget_ahead(tkt_thread_log *log, uint64_t ns)
     log->ahead.count = left;
 }
 
-void tkt_log_release(tkt_thread_log *log, uint64_t ticks)
+#define MOST_RELEASED 32 /* chunks while the lock is held: the thread that steps may wait for it */
+
+/* True if there may be more. */
+static bool release_some(tkt_thread_log *log, uint64_t ticks)
 {
     uint64_t ns = UINT64_MAX, was = tkt_busy_lock(&log->lock);
     bool is_ahead = has_ahead(log, ticks, &ns);
+    int count = 0;
     if (log->pins == 0)
         forget_ahead(log, ns);
     /* A chunk that became full while somebody held the lock is not folded yet. */
@@ -233,12 +246,20 @@ void tkt_log_release(tkt_thread_log *log, uint64_t ticks)
     if (stop && log->mapped) /* the file may lack the fold of chunks that are folded */
         stop = log->head;
     while (log->pins == 0 && log->head != stop && tkt_chunk_after(log->head) &&
-           log->head->end_ticks < ticks) {
+           log->head->end_ticks < ticks && count < MOST_RELEASED) {
         if (is_ahead)
             keep_ahead(log, log->head, ns);
         tkt_pool_give(tkt_log_unlink_head(log));
+        count++;
     }
     tkt_busy_unlock(&log->lock, was);
+    return count == MOST_RELEASED;
+}
+
+void tkt_log_release(tkt_thread_log *log, uint64_t ticks)
+{
+    while (release_some(log, ticks))
+        continue;
 }
 
 /* ---- The fold -------------------------------------------------------------------------------- */
@@ -251,10 +272,10 @@ const takt_record *tkt_log_fold_reset(tkt_thread_log *log)
     tkt_fold_fini(&before);
     TKT_ARRAY_FREE(&log->folded_calls);
     tkt_log_place place;
-    tkt_log_locate(log, &place);
+    if (tkt_log_locate(log, &place))
+        look_for_proof(log, place.cursor);
     log->unfolded = tkt_log_chunk_of(log, place.cursor);
     log->unfolded_slot = (uint32_t)(place.cursor - log->unfolded->slots);
-    look_for_proof(log, place.cursor);
     tkt_busy_unlock(&log->lock, was);
     return place.cursor;
 }

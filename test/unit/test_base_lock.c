@@ -9,9 +9,11 @@
 
 #include <linux/futex.h>
 #include <sched.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <sys/time.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -189,6 +191,29 @@ static void *note_holder(void *argument)
     return NULL;
 }
 
+static void *lock_in_child_first(void *argument)
+{
+    contended *mine = argument;
+    pid_t child = vfork();
+    if (child == 0) {
+        note_holder(mine);
+        _exit(0);
+    }
+    waitpid(child, NULL, 0);
+    note_holder(mine);
+    mine->count = tkt_thread_id();
+    return NULL;
+}
+
+TEST(a_child_of_vfork_leaves_no_id_of_its_own_behind)
+{
+    static contended mine = {.lock = TKT_MUTEX_INIT};
+    tkt_thread thread;
+    assert_int_equal(tkt_thread_start(&thread, "vforks", lock_in_child_first, &mine), TAKT_OK);
+    tkt_thread_join(thread);
+    assert_int_equal(mine.holder, mine.count);
+}
+
 /* Else a waiter would lend its priority to a thread of the parent, or wait for it for ever. */
 TEST(a_forked_child_holds_locks_under_its_own_id)
 {
@@ -243,6 +268,24 @@ static void *wake(void *argument)
     tkt_condition_wake_all(&other->changed);
     tkt_mutex_unlock(&other->lock);
     return NULL;
+}
+
+static void ignore(int signal)
+{
+    (void)signal;
+}
+
+TEST(signals_do_not_end_a_wait)
+{
+    tkt_mutex lock = TKT_MUTEX_INIT;
+    tkt_condition never = TKT_CONDITION_INIT;
+    const struct itimerval often = {{0, 5000}, {0, 5000}}, off = {{0, 0}, {0, 0}};
+    signal(SIGALRM, ignore);
+    setitimer(ITIMER_REAL, &often, NULL);
+    tkt_mutex_lock(&lock);
+    assert_false(tkt_condition_wait_for(&never, &lock, 200));
+    tkt_mutex_unlock(&lock);
+    setitimer(ITIMER_REAL, &off, NULL);
 }
 
 TEST(a_wait_ends_when_it_is_woken)

@@ -1,4 +1,5 @@
 /* What a profiler records: modes, categories, levels and filters; several at once; step times. */
+#include "profiler/transitions.h"
 #include "test_profiler.h"
 
 #include "summary/tasks.h"
@@ -245,8 +246,7 @@ static uint64_t count_frames(takt_mode mode, uint32_t warmup, uint32_t active)
     takt_profiler_destroy(profiler);
     assert_int_equal(tkt_tasks_of(traces.items[traces.count - 1], &tasks), TAKT_OK);
     assert_int_equal(tasks.times.count, 1);
-    assert_int_equal(tasks.times.items[0].stats.total_ns,
-                     active * STEP_NS + (active - 1) * 10);
+    assert_int_equal(tasks.times.items[0].stats.total_ns, active * STEP_NS + (active - 1) * 10);
     uint64_t count = tasks.times.items[0].stats.count;
     tkt_tasks_fini(&tasks);
     return count;
@@ -462,6 +462,29 @@ TEST(each_window_has_its_own_losses_when_memory_is_used_up)
         assert_int_equal(takt_trace_loss(traces.items[i], TAKT_LOSS_BUFFER_FULL), 0);
         assert_int_equal(stats_of(traces.items[i], "one of many").count, i ? 10020 : 10000);
     }
+}
+
+static size_t count_spares(const takt_profiler *profiler)
+{
+    size_t count = 0;
+    for (const tkt_cycle *cycle = profiler->worker.spares; cycle; cycle = cycle->next)
+        count++;
+    return count;
+}
+
+TEST(a_profiler_that_starts_again_and_again_makes_its_memory_once)
+{
+    takt_profiler_options options = options_for(&traces, (takt_schedule){.active = 1});
+    takt_profiler *profiler = started(&options);
+    takt_profiler_stop(profiler);
+    size_t first = count_spares(profiler);
+    assert_true(first > 0);
+    for (int i = 0; i < 5; i++) {
+        assert_int_equal(takt_profiler_start(profiler), TAKT_OK);
+        takt_profiler_stop(profiler);
+    }
+    assert_int_equal(count_spares(profiler), first);
+    takt_profiler_destroy(profiler);
 }
 
 /* ---- Several, and faster than the background ------------------------------------------------- */
