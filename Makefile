@@ -31,6 +31,8 @@
 ##                  program with the library; SAN=address,undefined is possible
 ##   mutants        puts one-line faults into the sources, and tells which no test finds; T="src/record
 ##                  src/cli": only those in such files
+##   models         checks models of what threads share without a lock, for all orders that C allows;
+##                  needs GenMC
 ##   coverage       reports which lines of the library the tests run, by folder: B/coverage
 ##   check-layers   checks that each layer includes only the layers allowed in test/layers.txt
 ##   include-graph  prints which folder of src includes which, for Mermaid
@@ -65,7 +67,7 @@ MAKEFLAGS += --no-builtin-rules --no-print-directory
         coverage-built faults check-aarch64 check-emulated check-compilers check-compilers-built check-tests \
         amalgamation check-gpu bench-gpu gpu-built gpu-kit gpu-kit-built stress stress-built \
         check-layers include-graph check-symbols abi-record install uninstall format clean help \
-        check-fresh check-hard check-no-toolkit check-no-toolkit-built programs mutants FORCE
+        check-fresh check-hard check-no-toolkit check-no-toolkit-built programs mutants models FORCE
 
 platform := $(shell uname -s)-$(shell uname -m)
 ifeq ($(filter Linux-x86_64 Linux-aarch64,$(platform)),)
@@ -603,6 +605,9 @@ check-tests: all $(tests)
 mutants:
 	@test/support/install-packages.sh check
 	@MAKEFLAGS= test/mutants/run.sh $(T)
+
+models:
+	@test/models/run.sh
 
 faults: all $(inject) $(fault_host) $(B)/test/cli/prog_trace
 	@$(test_env) python3 test/faults/check_faults.py all
