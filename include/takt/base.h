@@ -162,7 +162,8 @@ typedef struct takt_error {
  * for any type, must not call other parts of Takt, and may be called from any thread. `resize` may
  * contain scopes and report allocations: Takt ignores both while `resize` runs for Takt. While a
  * thread records an event, Takt maps memory from the operating system instead, because the event
- * may come from a signal handler. Frozen. */
+ * may come from a signal handler; and so does the thread that makes memory for events ready, because
+ * the program may fork meanwhile. Frozen. */
 typedef struct takt_allocator {
     void *(*resize)(void *user, void *pointer, size_t size);
     void *user;

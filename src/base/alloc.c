@@ -209,6 +209,15 @@ void *tkt_alloc(size_t size)
     return tkt_resize(NULL, size);
 }
 
+void *tkt_alloc_mapped(size_t size)
+{
+    header *block = should_fail() ? NULL : map_block(NULL, bytes_of(size));
+    if (!block)
+        return NULL;
+    block->size = size;
+    return block + 1;
+}
+
 void *tkt_alloc_zeroed(size_t size)
 {
     choose();

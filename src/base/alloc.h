@@ -9,6 +9,11 @@
 
 void *tkt_alloc(size_t size);
 void *tkt_alloc_zeroed(size_t size);
+
+/* Zeroed memory from the kernel. For a thread of Takt's that the program does not expect: it may fork
+ * while that thread is in the program's allocator, whose locks the child would then wait for. */
+void *tkt_alloc_mapped(size_t size);
+
 void *tkt_resize(void *pointer, size_t size);
 void tkt_free(void *pointer);
 void *tkt_copy(const void *data, size_t size);

@@ -107,7 +107,8 @@ static block allocate_block(bool is_ahead)
     block made = {.slabs = next_slabs(is_ahead)};
     size_t bytes = made.slabs * SLAB_BYTES;
     bool is_large = made.slabs > 1 && !is_ahead;
-    made.allocation = tkt_alloc(bytes + (is_large ? LARGE_PAGE : 0));
+    made.allocation =
+        is_ahead ? tkt_alloc_mapped(bytes) : tkt_alloc(bytes + (is_large ? LARGE_PAGE : 0));
     made.chunks = made.allocation;
     if (made.allocation && is_large) {
         uintptr_t at = (uintptr_t)made.allocation;
