@@ -315,8 +315,9 @@ typedef struct cli_content {
 /* Returns NULL behind the last one (info.c). */
 const cli_content *cli_content_at(size_t index);
 
-/* Prints one object without a newline at its end (info_json.c). */
-void cli_info_json(const char *path, const takt_trace *trace);
+/* Prints one object without a newline at its end (info_json.c). False: something is missing, which is
+ * told. */
+bool cli_info_json(const char *path, const takt_trace *trace);
 
 /* Prints a table with one row for each trace (info_rows.c). Returns the exit status. */
 int cli_info_rows(const cli_files *files);

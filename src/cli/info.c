@@ -126,12 +126,13 @@ static void print_contents(const takt_trace *trace, const takt_facts *facts)
     print_more_contents(trace);
 }
 
-static void print_tracks(const takt_trace *trace)
+/* False: no memory for all of them. */
+static bool print_tracks(const takt_trace *trace)
 {
     char name[NAME];
     cli_tracks tracks = {0};
 
-    cli_tracks_read(trace, &tracks);
+    bool are_all = cli_tracks_read(trace, &tracks);
     for (size_t i = 0; i < tracks.count; i++) {
         const cli_track *track = &tracks.items[i];
         print_key(i == 0 ? "tracks" : "");
@@ -143,6 +144,7 @@ static void print_tracks(const takt_trace *trace)
         putchar('\n');
     }
     TKT_ARRAY_FREE(&tracks);
+    return are_all;
 }
 
 /* Prints the backend, then all devices, including those without activities. */
@@ -307,7 +309,8 @@ static void print_run(const takt_facts *facts)
     putchar('\n');
 }
 
-static void print_trace(const char *path, const takt_trace *trace)
+/* False: something is missing. */
+static bool print_trace(const char *path, const takt_trace *trace)
 {
     const takt_facts *facts = takt_trace_facts(trace);
     char text[NAME];
@@ -318,12 +321,13 @@ static void print_trace(const char *path, const takt_trace *trace)
     print_steps(facts);
     print_all_steps(trace, facts);
     print_contents(trace, facts);
-    print_tracks(trace);
+    bool is_whole = print_tracks(trace);
     print_devices(trace, facts);
     print_clock(trace);
     print_open_scopes(facts);
     print_losses(trace, facts);
     print_ending(trace, facts);
+    return is_whole;
 }
 
 /* ======== The verb ======== */
@@ -343,10 +347,10 @@ static int print_files(const cli_files *files, bool is_json, bool is_array)
             fputs(told ? ",\n" : "[\n", stdout);
         else if (told)
             putchar('\n');
-        if (is_json)
-            cli_info_json(files->paths[i], trace);
-        else
-            print_trace(files->paths[i], trace);
+        bool is_whole = is_json ? cli_info_json(files->paths[i], trace)
+                                : print_trace(files->paths[i], trace);
+        if (!is_whole)
+            result = CLI_FAILED;
         takt_trace_release(trace);
         told++;
     }

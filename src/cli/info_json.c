@@ -45,10 +45,11 @@ static void put_text(const char *key, const char *text)
     cli_put_json_text(text);
 }
 
-static void put_tracks(const takt_trace *trace)
+/* False: no memory for all of them. */
+static bool put_tracks(const takt_trace *trace)
 {
     cli_tracks tracks = {0};
-    cli_tracks_read(trace, &tracks);
+    bool are_all = cli_tracks_read(trace, &tracks);
     put_key("tracks");
     putchar('[');
     for (size_t i = 0; i < tracks.count; i++) {
@@ -60,6 +61,7 @@ static void put_tracks(const takt_trace *trace)
     }
     putchar(']');
     TKT_ARRAY_FREE(&tracks);
+    return are_all;
 }
 
 static void put_devices(const takt_trace *trace)
@@ -123,7 +125,7 @@ static void put_all_steps(const takt_trace *trace)
     put_count("slowest_step_ns", trace->all_steps.stats.max_ns);
 }
 
-void cli_info_json(const char *path, const takt_trace *trace)
+bool cli_info_json(const char *path, const takt_trace *trace)
 {
     const takt_facts *facts = takt_trace_facts(trace);
 
@@ -138,7 +140,7 @@ void cli_info_json(const char *path, const takt_trace *trace)
         uint64_t count = cli_content_count(trace, cli_content_at(i)->list);
         put_known(cli_content_at(i)->key, count != TKT_NO_VALUE, count);
     }
-    put_tracks(trace);
+    bool is_whole = put_tracks(trace);
     put_text("backend", facts->backend);
     put_devices(trace);
     put_real("clock_resolution_ns", facts->clock_resolution_ns);
@@ -154,4 +156,5 @@ void cli_info_json(const char *path, const takt_trace *trace)
     put_known("unfinished", tkt_trace_knows_cuts(trace), facts->unfinished);
     put_losses(trace);
     fputs("\n}", stdout);
+    return is_whole;
 }

@@ -74,12 +74,13 @@ static bool add_tasks(const takt_trace *trace, cli_tracks *out)
     return has_memory;
 }
 
-void cli_tracks_read(const takt_trace *trace, cli_tracks *out)
+bool cli_tracks_read(const takt_trace *trace, cli_tracks *out)
 {
     bool has_memory = trace->facts.has_spans ? add_listed(trace, out)
                                              : add_threads(trace, out) && add_tasks(trace, out);
     if (!has_memory)
         cli_error("%s", takt_status_text(TAKT_NO_MEMORY));
+    return has_memory;
 }
 
 uint64_t cli_span_count(const takt_trace *trace)

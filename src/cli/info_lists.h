@@ -26,8 +26,8 @@ typedef struct cli_track {
 
 typedef TKT_ARRAY_OF(cli_track) cli_tracks;
 
-/* Fills `out`, which starts as {0}; the caller calls TKT_ARRAY_FREE(). Tells if there is no
- * memory. */
-void cli_tracks_read(const takt_trace *trace, cli_tracks *out);
+/* Fills `out`, which starts as {0}; the caller calls TKT_ARRAY_FREE(). False: no memory, which is
+ * told. */
+bool cli_tracks_read(const takt_trace *trace, cli_tracks *out);
 
 #endif
