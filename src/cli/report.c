@@ -336,8 +336,10 @@ static int print_tables(const report_request *request, const table_source *from,
         has_printed |= status == TAKT_OK;
     }
     table.has_begun = false;
-    if (is_part && has_printed)
-        tkt_report_end(from->trace, options, &sink);
+    takt_status end =
+        is_part && has_printed ? tkt_report_end(from->trace, options, &sink) : TAKT_OK;
+    if (end == TAKT_NO_MEMORY && result == CLI_OK)
+        result = cli_error("%s", takt_status_text(end));
     return result;
 }
 
