@@ -163,7 +163,7 @@ static bool write_page(FILE *file, const html_content *content)
         return false;
     fwrite(head.data, 1, head.size, file);
     bool has_memory = write_blocks((page_parts){file, memory}, content);
-    has_memory = fclose(memory) == 0 && has_memory;
+    has_memory = fclose(memory) == 0 && columns && has_memory; /* NULL: none for its last copy */
     fwrite(tail.data, 1, tail.size, file);
     if (has_memory)
         fwrite(columns, 1, size, file);
@@ -220,10 +220,11 @@ static void put_provenance(const takt_trace *trace, html_bytes *out)
     html_bytes line = {0};
     const takt_sink sink = html_sink(&line);
     const takt_report_options options = {.struct_size = sizeof options, .width = UINT32_MAX};
-    bool is_there = tkt_report_end(trace, &options, &sink) == TAKT_OK && line.used > 0;
+    takt_status status = tkt_report_end(trace, &options, &sink);
+    bool is_there = status == TAKT_OK && line.used > 0;
     html_print(out, ", \"provenance\": ");
     html_put_json(out, is_there ? (const char *)line.data : "", is_there ? line.used - 1 : 0);
-    out->has_failed |= line.has_failed;
+    out->has_failed |= line.has_failed || status == TAKT_NO_MEMORY;
     free(line.data);
 }
 
