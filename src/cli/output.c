@@ -91,7 +91,7 @@ int cli_finish(int status)
 {
     if (status == CLI_OK && cli_is_incomplete)
         status = CLI_INCOMPLETE;
-    if (cli_flush())
+    if (cli_flush() && !output_errno) /* an earlier flush may have failed */
         return status;
     /* `takt report FILE | head` ends without a message, even if the caller ignores SIGPIPE. */
     if (output_errno != EPIPE)
