@@ -209,8 +209,10 @@ __attribute__((noinline)) void tkt_spin_wait(tkt_spin *spin)
          i++) {
         if (i < RELAXED)
             relax();
+        else if (i < YIELDED)
+            tkt_thread_pause_ms(0);
         else
-            tkt_thread_pause_ms(i >= YIELDED);
+            pause_ms();
     }
 }
 

@@ -484,6 +484,8 @@ static void recycle(tkt_worker *worker, tkt_cycle *cycle)
 static void recycle_spent(tkt_worker *worker)
 {
     tkt_cycle *spent = worker->spent;
+    if (!spent)
+        return;
     worker->spent = NULL;
     tkt_mutex_unlock(&worker->lock);
     while (spent) {
@@ -523,12 +525,6 @@ static void *run(void *argument)
     worker->is_idle = true;
     tkt_mutex_unlock(&worker->lock);
     return NULL;
-}
-
-static void destroy_spares(tkt_worker *worker)
-{
-    destroy_all(worker->spares);
-    worker->spares = NULL;
 }
 
 static void join(tkt_worker *worker)
@@ -659,5 +655,5 @@ void tkt_worker_fini(tkt_worker *worker)
     tkt_worker_end(worker);
     destroy_all(worker->done);
     destroy_all(worker->spent);
-    destroy_spares(worker);
+    destroy_all(worker->spares);
 }
