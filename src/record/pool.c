@@ -284,9 +284,10 @@ bool tkt_pool_is_mapped(const tkt_chunk *chunk)
 void tkt_pool_map(tkt_chunk *chunks, uint32_t count, uint32_t most, uint32_t ready)
 {
     uint64_t was = tkt_busy_lock(&slab_lock);
-    for (uint32_t i = 0; i < slab_count; i++)
-        if (tkt_pool_is_mapped(slabs[i]))
-            slabs[i] = NULL; /* nobody refers to these chunks any more */
+    uint32_t slabs_before = __atomic_load_n(&slab_count, __ATOMIC_RELAXED);
+    for (uint32_t i = 0; i < slabs_before; i++) /* others may add slabs meanwhile */
+        if (tkt_pool_is_mapped(__atomic_load_n(&slabs[i], __ATOMIC_RELAXED)))
+            __atomic_store_n(&slabs[i], NULL, __ATOMIC_RELAXED); /* nobody refers to its chunks */
     mapped_count = count;
     uint32_t number = take_numbers(count / SLAB_CHUNKS);
     if (number == NONE) /* 32 GiB are in use */
