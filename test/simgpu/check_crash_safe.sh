@@ -38,15 +38,17 @@ END
 export TEST_AWAIT="sh '$scratch/await' >/dev/null 2>&1"
 
 # CUPTI gives buffers back when they are full: few launches have no activity yet, of many most do.
+# A kill may hit the program in a call whose activity has come by then: that one has no scope.
 for how in _exit launching-kill; do
     { die $how; } 2>/dev/null
     grep -qx '12 steps' "$scratch/$how.out" || fail "$how: $(cat "$scratch/$how.out")"
     calls=$(value $how 'info["calls"]')
     activities=$(value $how 'info["activities"]')
     missing=$(value $how 'info["losses"].get("incomplete", 0)')
-    [ $((activities + missing)) = "$calls" ] ||
+    unknown=$(value $how 'info["losses"].get("unattributed", 0)')
+    [ $((activities + missing)) = $((calls + unknown)) ] ||
         fail "$how: $activities activities, $missing incomplete launches, of $calls calls"
-    [ "$(value $how 'info["losses"].get("unattributed", 0)')" = 0 ] || fail "$how: lost scopes"
+    [ "$unknown" = 0 ] || [ "$how $unknown" = "launching-kill 1" ] || fail "$how: lost $unknown scopes"
     echo "$how: $activities activities, $missing launches without one"
     [ $how = launching-kill ] || [ "$calls" = 36 ] || fail "$how: $calls calls"
 done
