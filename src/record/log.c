@@ -167,7 +167,7 @@ static void write_thread_mark(tkt_thread_log *log)
     size_t room = (size_t)(log->chunk_end - log->thread->cursor);
     if (room < 2u + (log->gap_ticks != 0)) {
         if (!tkt_log_next_chunk(log))
-            log->chunk_end = log->thread->cursor;
+            log->chunk_end = log->fold_at = log->thread->cursor;
         return;
     }
     takt_record *slot = tkt_log_reserve(log, 2);
@@ -211,7 +211,8 @@ void tkt_log_shut(void)
     thread->busy |= TAKT_BUSY | TKT_BUSY_SHUT;
     if (log) {
         log->busy_at_rest |= TAKT_BUSY | TKT_BUSY_SHUT;
-        log->chunk_end = thread->cursor; /* no room: the chunk may be in the parent's file */
+        /* No room: the chunk may be in the parent's file. */
+        log->chunk_end = log->fold_at = thread->cursor;
     }
     tkt_mapping_leave();
 }
@@ -381,13 +382,15 @@ static bool may_record_inline(const tkt_thread_log *log)
 void tkt_log_leave(tkt_thread_log *log)
 {
     takt_thread_v1 *thread = log->thread;
+    if (thread->cursor >= log->fold_at && thread->cursor < log->chunk_end)
+        tkt_log_fold_piece(log);
     uint32_t youth = __atomic_load_n(&log->youth, __ATOMIC_RELAXED);
     if (TAKT_UNLIKELY(youth > 0))
         __atomic_store_n(&log->youth, youth - 1, __ATOMIC_RELAXED);
     tkt_log_shut_fast_paths(log);
     uint64_t busy = thread->busy & TKT_BUSY_ENDING;
     if (may_record_inline(log))
-        thread->limit = log->chunk_end;
+        thread->limit = log->fold_at;
     else
         busy |= TKT_BUSY_SHUT;
     log->busy_at_rest = busy ? TAKT_BUSY | busy : 0;

@@ -196,6 +196,7 @@ typedef struct tkt_thread_log {
     /* Only the thread of the log touches the rest. */
     tkt_chunk      *tail;
     takt_record    *chunk_end; /* the tail's; thread->limit may be less */
+    takt_record    *fold_at;   /* the same, or less: where a summary folds next */
     takt_frame     *frames;    /* TKT_MAX_DEPTH of them between two sentinels */
     uint64_t        busy_at_rest; /* the thread's `busy` while it is outside the library */
     uint64_t gap_ticks;       /* atomic, relaxed; since when events were dropped, after the last one
@@ -333,6 +334,9 @@ void tkt_log_begin_chunk(tkt_thread_log *log, tkt_chunk *chunk);
 
 /* The tail is full: continues in another chunk, or in the same one again. False without room. */
 bool tkt_log_next_chunk(tkt_thread_log *log);
+
+/* While a summary records: folds what has come since the last time, if nobody else uses the log. */
+void tkt_log_fold_piece(tkt_thread_log *log);
 
 /* Continues in a chunk of the crash-safe file, if the tail is not in that file yet. */
 void tkt_log_place_chunk(tkt_thread_log *log);

@@ -10,6 +10,10 @@
 
 #include <string.h>
 
+/* A summary folds so many at once: no event waits for longer than that takes, 1 us, nor does the
+ * step that ends a cycle wait longer for each thread. */
+#define PIECE_SLOTS 127
+
 static uint64_t losses_without_log[TAKT_LOSS_COUNT];
 
 /* ---- Losses ---------------------------------------------------------------------------------- */
@@ -66,6 +70,12 @@ static void clear_slots(tkt_chunk *chunk)
     memset(chunk->slots, 0, sizeof chunk->slots);
 }
 
+static takt_record *next_fold(const tkt_thread_log *log, takt_record *cursor)
+{
+    bool is_piece = tkt_record_has(TKT_FOLD) && log->chunk_end - cursor > PIECE_SLOTS;
+    return is_piece ? cursor + PIECE_SLOTS : log->chunk_end;
+}
+
 void tkt_log_begin_chunk(tkt_thread_log *log, tkt_chunk *chunk)
 {
     bool is_mapped = tkt_pool_is_mapped(chunk);
@@ -85,6 +95,7 @@ void tkt_log_begin_chunk(tkt_thread_log *log, tkt_chunk *chunk)
         __atomic_store_n(&chunk->log, log->number + 1, __ATOMIC_RELEASE);
     log->tail = chunk;
     log->chunk_end = chunk->slots + TKT_CHUNK_SLOTS;
+    log->fold_at = next_fold(log, chunk->slots);
 }
 
 static void append_chunk(tkt_thread_log *log, tkt_chunk *chunk)
@@ -188,7 +199,7 @@ static bool has_chunk_elsewhere(const tkt_thread_log *log)
     return tkt_mapping() && !tkt_pool_is_mapped(log->tail);
 }
 
-/* What folding a chunk costs at most, so that a thread that had to wait for a processor meanwhile
+/* What folding a piece costs at most, so that a thread that had to wait for a processor meanwhile
  * does not count that. */
 #define MOST_SLOT_NS 100  /* for a slot */
 #define MOST_NEW_NS  3000 /* for a new path, or a histogram */
@@ -205,6 +216,15 @@ static void fold_and_measure(tkt_thread_log *log)
         fold->count - paths + (fold->histograms.total_bytes - bytes) / sizeof(tkt_histogram);
     uint64_t most_ns = TKT_CHUNK_SLOTS * MOST_SLOT_NS + made * MOST_NEW_NS;
     log->fold.cost_ns += ns < most_ns ? ns : most_ns;
+}
+
+void tkt_log_fold_piece(tkt_thread_log *log)
+{
+    log->fold_at = next_fold(log, log->thread->cursor);
+    if (!tkt_record_has(TKT_FOLD) || !tkt_mutex_try(&log->lock))
+        return;
+    fold_and_measure(log);
+    tkt_mutex_unlock(&log->lock);
 }
 
 /* With the lock: folds the log. If nobody wants to keep its chunks, returns them to the pool,
