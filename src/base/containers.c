@@ -67,11 +67,24 @@ static struct tkt_arena_block *add_behind(tkt_arena *arena, size_t size)
     return block;
 }
 
+/* The next spare block goes in front, if it has room for `size` bytes. */
+static struct tkt_arena_block *take_spare(tkt_arena *arena, size_t size)
+{
+    struct tkt_arena_block *block = arena->spares;
+    if (!block || size > block->size)
+        return NULL;
+    arena->spares = block->next;
+    block->next = arena->blocks;
+    return arena->blocks = block;
+}
+
 static struct tkt_arena_block *block_with_room(tkt_arena *arena, size_t size, size_t alignment)
 {
     struct tkt_arena_block *block = arena->blocks;
     if (block && aligned(block->used, alignment) <= block->size &&
         size <= block->size - aligned(block->used, alignment))
+        return block;
+    if ((block = take_spare(arena, size)))
         return block;
     if (!arena->block_bytes)
         arena->block_bytes = FIRST_BLOCK;
@@ -111,9 +124,22 @@ char *tkt_arena_copy(tkt_arena *arena, const char *bytes, size_t size)
     return copy;
 }
 
+void tkt_arena_clear(tkt_arena *arena)
+{
+    while (arena->blocks) {
+        struct tkt_arena_block *block = arena->blocks;
+        arena->blocks = block->next;
+        block->used = 0;
+        block->next = arena->spares;
+        arena->spares = block; /* in the end, in the order in which they came */
+    }
+    arena->total_bytes = 0;
+}
+
 void tkt_arena_fini(tkt_arena *arena)
 {
-    struct tkt_arena_block *block = arena->blocks;
+    tkt_arena_clear(arena);
+    struct tkt_arena_block *block = arena->spares;
     while (block) {
         struct tkt_arena_block *next = block->next;
         tkt_free(block);
@@ -336,6 +362,13 @@ bool tkt_map_remove(tkt_map *map, uint64_t key)
         map->slots[map->capacity] = (struct tkt_map_slot){0};
     map->count--;
     return true;
+}
+
+void tkt_map_clear(tkt_map *map)
+{
+    if (map->slots)
+        memset(map->slots, 0, (map->capacity + 1) * sizeof *map->slots);
+    map->count = 0;
 }
 
 void tkt_map_fini(tkt_map *map)

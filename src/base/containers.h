@@ -16,6 +16,7 @@
 
 typedef struct tkt_arena {
     struct tkt_arena_block *blocks;
+    struct tkt_arena_block *spares;      /* of tkt_arena_clear() */
     size_t                  block_bytes; /* size of the next block; 0: 16 KiB */
     size_t                  total_bytes; /* allocated from it so far */
 } tkt_arena; /* starts as {0} */
@@ -27,6 +28,9 @@ void *tkt_arena_alloc(tkt_arena *arena, size_t size);
 char *tkt_arena_copy(tkt_arena *arena, const char *bytes, size_t size);
 
 void tkt_arena_fini(tkt_arena *arena);
+
+/* Frees all memory, but keeps it for later. */
+void tkt_arena_clear(tkt_arena *arena);
 
 /* ======== Arrays ======== */
 
@@ -126,6 +130,9 @@ uint64_t *tkt_map_find(tkt_map *map, uint64_t hash, const void *items, size_t it
 
 /* Points to the value for `key`, or NULL. */
 uint64_t *tkt_map_get(const tkt_map *map, uint64_t key);
+
+/* Removes all keys, and keeps the memory. */
+void tkt_map_clear(tkt_map *map);
 
 /* True if the key was in the map. */
 bool tkt_map_remove(tkt_map *map, uint64_t key);

@@ -396,7 +396,7 @@ static takt_status copy_folds(tkt_window *window)
 {
     takt_status status = TAKT_OK;
     for (tkt_thread_log *log = tkt_log_first(); log && status == TAKT_OK; log = tkt_log_next(log)) {
-        tkt_fold *fold = TKT_ARRAY_ADD(&window->folds);
+        tkt_fold *fold = tkt_window_add_fold(window);
         status = fold ? tkt_log_fold_copy(log, window->end_ticks, fold) : TAKT_NO_MEMORY;
     }
     if (window->folds.count > 0 && status == TAKT_OK)

@@ -228,13 +228,12 @@ static void settle_for_others(void)
  * on, over slots that nobody would fold, and the next window folds into the same trees. */
 static void take_folds(tkt_window *window, uint64_t ticks)
 {
+    if (!window->frames)
+        window->frames = tkt_alloc(TKT_MAX_DEPTH * sizeof *window->frames);
     for (tkt_thread_log *log = tkt_log_first(); log; log = tkt_log_next(log)) {
-        tkt_fold *fold = TKT_ARRAY_ADD(&window->folds);
-        takt_status status = TAKT_NO_MEMORY;
-        if (fold) {
-            *fold = (tkt_fold){0};
-            status = tkt_log_fold_take(log, ticks, fold);
-        }
+        tkt_fold *fold = window->frames ? tkt_window_add_fold(window) : NULL;
+        takt_status status =
+            fold ? tkt_log_fold_take(log, ticks, window->frames, fold) : TAKT_NO_MEMORY;
         if (status != TAKT_OK)
             window->folds_status = status;
     }

@@ -243,6 +243,8 @@ struct tkt_window {
     int64_t          realtime_offset_ns;
     double           residual_ns;
     TKT_ARRAY_OF(tkt_fold) folds; /* taken from the logs when it has ended */
+    size_t           folds_made;  /* so many have memory, though empty ones may not be counted */
+    takt_frame      *frames;      /* room to take them; NULL: not yet */
     takt_status      folds_status;
     tkt_device_part  devices;
     tkt_mutex        snapshots; /* held while making a snapshot, and while the window ends */
@@ -252,6 +254,9 @@ struct tkt_window {
  * it has. Hold no lock. */
 tkt_window *tkt_window_make(void);
 void tkt_window_unmake(tkt_window *window);
+
+/* Adds an empty fold to the window's; NULL without memory. */
+tkt_fold *tkt_window_add_fold(tkt_window *window);
 
 /* While they are kept, the memory of closed windows is used again, and at first some is ready, so that
  * a step that ends one window and begins another calls no allocator. Calls nest. */

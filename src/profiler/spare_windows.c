@@ -15,7 +15,10 @@ static void free_all(tkt_window *window)
 {
     while (window) {
         tkt_window *next = window->next;
+        for (size_t i = 0; i < window->folds_made; i++)
+            tkt_fold_fini(&window->folds.items[i]);
         TKT_ARRAY_FREE(&window->folds);
+        tkt_free(window->frames);
         TKT_ARRAY_FREE(&window->begin_places.logs);
         TKT_ARRAY_FREE(&window->end_places.logs);
         tkt_free(window);
@@ -23,10 +26,22 @@ static void free_all(tkt_window *window)
     }
 }
 
+tkt_fold *tkt_window_add_fold(tkt_window *window)
+{
+    tkt_fold *fold = TKT_ARRAY_ADD(&window->folds);
+    if (fold && window->folds.count > window->folds_made) {
+        *fold = (tkt_fold){0};
+        window->folds_made = window->folds.count;
+    }
+    return fold;
+}
+
 /* Makes it as good as new, but for the room in its arrays. */
 static void clear(tkt_window *window)
 {
     tkt_window empty = {.folds = window->folds,
+                        .folds_made = window->folds_made,
+                        .frames = window->frames,
                         .begin_places.logs = window->begin_places.logs,
                         .end_places.logs = window->end_places.logs};
     empty.folds.count = empty.begin_places.logs.count = empty.end_places.logs.count = 0;
@@ -49,7 +64,7 @@ tkt_window *tkt_window_make(void)
 void tkt_window_unmake(tkt_window *window)
 {
     for (size_t i = 0; i < window->folds.count; i++)
-        tkt_fold_fini(&window->folds.items[i]);
+        tkt_fold_clear(&window->folds.items[i]);
     tkt_devices_fini(&window->devices);
     clear(window);
     tkt_mutex_lock(&lock);

@@ -38,6 +38,12 @@ static bool take_bytes(tkt_fold *fold, uint64_t bytes, uint64_t part)
     return true;
 }
 
+static void give_bytes_back(tkt_fold *fold)
+{
+    __atomic_fetch_sub(&live_bytes, fold->live_bytes, __ATOMIC_RELAXED);
+    fold->live_bytes = 0;
+}
+
 /* ---- Durations ------------------------------------------------------------------------------- */
 
 void tkt_stats_init(tkt_stats *stats)
@@ -156,7 +162,7 @@ takt_status tkt_fold_init(tkt_fold *fold)
 
 __attribute__((cold)) void tkt_fold_fini(tkt_fold *fold)
 {
-    __atomic_fetch_sub(&live_bytes, fold->live_bytes, __ATOMIC_RELAXED);
+    give_bytes_back(fold);
     TKT_ARRAY_FREE(fold);
     tkt_map_fini(&fold->children);
     tkt_arena_fini(&fold->histograms);
@@ -169,6 +175,50 @@ __attribute__((cold)) void tkt_fold_fini(tkt_fold *fold)
     TKT_ARRAY_FREE(&fold->parts);
     TKT_ARRAY_FREE(&fold->before);
     *fold = (tkt_fold){0};
+}
+
+#define MOST_KEPT (UINT64_C(512) << 10)
+
+/* The room of a list without its items. */
+#define ROOM_OF(list) {(list).items, 0, (list).capacity}
+
+static void keep_memory(tkt_fold *fold)
+{
+    tkt_arena_clear(&fold->histograms);
+    tkt_map_clear(&fold->children);
+    tkt_map_clear(&fold->counter_index.entries);
+    tkt_map_clear(&fold->task_index.entries);
+    *fold = (tkt_fold){
+        .items = fold->items,
+        .capacity = fold->capacity,
+        .children = fold->children,
+        .histograms = fold->histograms,
+        .lost_count = fold->lost_later,
+        .more_name = TKT_MORE_NAMES,
+        .counters = ROOM_OF(fold->counters),
+        .counter_index.entries = fold->counter_index.entries,
+        .tasks = ROOM_OF(fold->tasks),
+        .task_index.entries = fold->task_index.entries,
+        .ahead = {fold->ahead.items, fold->ahead.count, fold->ahead.capacity},
+        .threads = ROOM_OF(fold->threads),
+        .parts = ROOM_OF(fold->parts),
+        .before = ROOM_OF(fold->before),
+    };
+    add_node(fold, TKT_NO_NODE, TKT_SITE_OTHER); /* there is room for one */
+}
+
+__attribute__((cold)) void tkt_fold_clear(tkt_fold *fold)
+{
+    bool is_kept = fold->items && fold->live_bytes <= MOST_KEPT;
+    give_bytes_back(fold);
+    if (is_kept) {
+        keep_memory(fold);
+        return;
+    }
+    tkt_fold empty = {0};
+    tkt_fold_hand_on(fold, &empty);
+    tkt_fold_fini(fold);
+    *fold = empty;
 }
 
 /* True if a node for `site` may be added: ordinary nodes up to the limit, others up to twice

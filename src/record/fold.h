@@ -177,6 +177,10 @@ typedef struct tkt_fold {
 takt_status tkt_fold_init(tkt_fold *fold);
 void tkt_fold_fini(tkt_fold *fold); /* also of a zeroed one */
 
+/* Makes the fold of a log empty, but for what was handed on to it. It keeps its memory, unless that
+ * is much. */
+void tkt_fold_clear(tkt_fold *fold);
+
 /* The key of a child in tkt_fold.children. */
 static inline uint64_t tkt_fold_key(uint32_t parent, uint32_t site)
 {
@@ -308,7 +312,7 @@ void tkt_fold_task_so_far(tkt_fold *fold, const tkt_timed_task *task, uint64_t f
 void tkt_fold_end_tasks(tkt_fold *fold, uint64_t from_ns, uint64_t until_ns);
 void tkt_fold_task_at_end(tkt_fold *fold, const tkt_timed_task *task, uint64_t from_ns,
                           uint64_t until_ns);
-void tkt_fold_hand_on(tkt_fold *from, tkt_fold *to); /* replaces *to, which has nothing */
+void tkt_fold_hand_on(tkt_fold *from, tkt_fold *to); /* *to is empty */
 
 /* Lists what the thread has run, which ends, or whose fold ends; without room it counts the thread.
  */

@@ -286,9 +286,11 @@ void tkt_fold_end_tasks(tkt_fold *fold, uint64_t from_ns, uint64_t until_ns)
 
 void tkt_fold_hand_on(tkt_fold *from, tkt_fold *to)
 {
-    *to = (tkt_fold){.lost_count = from->lost_later};
-    memcpy(&to->ahead, &from->ahead, sizeof to->ahead);
-    memset(&from->ahead, 0, sizeof from->ahead);
+    char room[sizeof to->ahead];
+    memcpy(room, &to->ahead, sizeof room);
+    memcpy(&to->ahead, &from->ahead, sizeof room);
+    memcpy(&from->ahead, room, sizeof room);
+    to->lost_count = from->lost_later;
     from->lost_later = 0;
 }
 

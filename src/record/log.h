@@ -407,11 +407,12 @@ void tkt_log_release(tkt_thread_log *log, uint64_t ticks);
 
 /* Summary mode. The first forgets the fold and everything recorded so far, and returns the cursor. The
  * second moves the fold of everything recorded into *out; open scopes count as calls that end at
- * `until_ticks`. */
+ * `until_ticks`. The log gets the empty fold that was there. `frames` is room for TKT_MAX_DEPTH. */
 const takt_record *tkt_log_fold_reset(tkt_thread_log *log);
-takt_status tkt_log_fold_take(tkt_thread_log *log, uint64_t until_ticks, tkt_fold *out);
+takt_status tkt_log_fold_take(tkt_thread_log *log, uint64_t until_ticks, takt_frame *frames,
+                              tkt_fold *out);
 
-/* The same, but *out is a copy: recording and folding go on. */
+/* The same, but *out becomes a copy: recording and folding go on. */
 takt_status tkt_log_fold_copy(tkt_thread_log *log, uint64_t until_ticks, tkt_fold *out);
 
 /* Both move folded calls into *out, which the caller frees. The first folds all records up to now;

@@ -267,10 +267,8 @@ void tkt_log_release(tkt_thread_log *log, uint64_t ticks)
 const takt_record *tkt_log_fold_reset(tkt_thread_log *log)
 {
     uint64_t was = tkt_busy_lock(&log->lock);
-    tkt_fold before = log->fold;
-    tkt_fold_hand_on(&before, &log->fold);
-    tkt_fold_fini(&before);
-    TKT_ARRAY_FREE(&log->folded_calls);
+    tkt_fold_clear(&log->fold);
+    log->folded_calls.count = 0;
     tkt_log_place place;
     if (tkt_log_locate(log, &place))
         look_for_proof(log, place.cursor);
@@ -322,22 +320,23 @@ static takt_status fold_last(tkt_thread_log *log, takt_frame *frames, uint64_t u
     return status;
 }
 
-takt_status tkt_log_fold_take(tkt_thread_log *log, uint64_t until_ticks, tkt_fold *out)
+takt_status tkt_log_fold_take(tkt_thread_log *log, uint64_t until_ticks, takt_frame *frames,
+                              tkt_fold *out)
 {
-    takt_frame *frames = tkt_alloc(TKT_MAX_DEPTH * sizeof *frames);
-    if (!frames)
-        return TAKT_NO_MEMORY;
     uint64_t was = tkt_busy_lock(&log->lock);
     takt_status status = fold_last(log, frames, until_ticks);
     tkt_fold_end_thread(&log->fold);
-    *out = log->fold;
+    tkt_fold taken = log->fold;
+    log->fold = *out;
+    tkt_fold_hand_on(&taken, &log->fold);
+    *out = taken;
     out->log = log->number;
     out->until = log->unfolded->slots + log->unfolded_slot;
-    tkt_fold_hand_on(out, &log->fold);
-    TKT_ARRAY_FREE(&log->taken_calls);
-    move_calls(&log->folded_calls, &log->taken_calls);
+    tkt_folded_calls room = log->taken_calls;
+    log->taken_calls = log->folded_calls;
+    log->folded_calls = room;
+    log->folded_calls.count = 0;
     tkt_busy_unlock(&log->lock, was);
-    tkt_free(frames);
     return status;
 }
 
@@ -403,7 +402,7 @@ static takt_status fold_into_copy(tkt_thread_log *log, takt_frame *frames, uint6
 takt_status tkt_log_fold_copy(tkt_thread_log *log, uint64_t until_ticks, tkt_fold *out)
 {
     takt_frame *frames = tkt_alloc(TKT_MAX_DEPTH * sizeof *frames);
-    *out = (tkt_fold){0};
+    tkt_fold_fini(out);
     if (!frames)
         return TAKT_NO_MEMORY;
     uint64_t was = tkt_busy_lock(&log->lock);

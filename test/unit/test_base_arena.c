@@ -84,6 +84,25 @@ TEST(small_pieces_share_few_blocks)
     tkt_arena_fini(&arena);
 }
 
+TEST(what_was_cleared_is_handed_out_again)
+{
+    tkt_arena arena = {0};
+    for (int round = 0; round < 3; round++) {
+        if (round > 0)
+            tkt_alloc_fail(0, UINT64_MAX);
+        for (size_t i = 0; i < PIECES; i++) {
+            char *piece = tkt_arena_alloc(&arena, 1 + i % 300);
+            assert_non_null(piece);
+            memset(piece, 'x', 1 + i % 300);
+        }
+        tkt_alloc_fail(0, 0);
+        tkt_arena_clear(&arena);
+        assert_int_equal(arena.total_bytes, 0);
+    }
+    tkt_arena_fini(&arena);
+    assert_null(arena.spares);
+}
+
 TEST(without_memory_nothing_is_handed_out)
 {
     tkt_arena arena = {0};

@@ -501,6 +501,80 @@ TEST(without_a_histogram_percentiles_stay_unknown)
     tkt_fold_fini(&more);
 }
 
+/* ---- Emptied --------------------------------------------------------------------------------- */
+
+static void fill(tkt_fold *fold)
+{
+    call_thrice(fold, 100);
+    fold->walk++;
+    tkt_fold_sample(fold, 7, 1000, 2.5);
+    tkt_fold_end_samples(fold);
+    tkt_fold_task(fold, 8, 9, 50, false);
+    fold->thread = (tkt_thread_mark){1, 2, 3};
+    tkt_fold_end_thread(fold);
+}
+
+static void assert_same(const tkt_fold *a, const tkt_fold *b)
+{
+    assert_int_equal(a->count, b->count);
+    assert_int_equal(a->lost_count, b->lost_count);
+    for (size_t i = 1; i < b->count; i++) {
+        const tkt_node *x = &a->items[i], *y = &b->items[i];
+        assert_memory_equal(&x->stats, &y->stats, sizeof x->stats);
+        assert_memory_equal(x->histogram, y->histogram, sizeof *x->histogram);
+        assert_true(x->site == y->site && x->parent == y->parent && x->depth == y->depth);
+    }
+    assert_int_equal(a->counters.count, b->counters.count);
+    assert_int_equal(a->counters.items[0].samples, b->counters.items[0].samples);
+    assert_int_equal(a->tasks.count, b->tasks.count);
+    assert_int_equal(a->tasks.items[0].stats.count, b->tasks.items[0].stats.count);
+    assert_int_equal(a->threads.count, b->threads.count);
+    assert_int_equal(a->parts.count, b->parts.count);
+}
+
+TEST(an_emptied_fold_is_as_good_as_new_and_needs_no_memory)
+{
+    const tkt_timed_task ends_later = {.name = 8, .track = 9, .begin_ns = 10, .end_ns = 30};
+    tkt_fold fold, fresh;
+    assert_int_equal(tkt_fold_init(&fold), TAKT_OK);
+    assert_int_equal(tkt_fold_init(&fresh), TAKT_OK);
+    fill(&fresh);
+    for (int round = 0; round < 3; round++) {
+        tkt_alloc_fail(round == 0 ? UINT64_MAX : 0, UINT64_MAX);
+        fill(&fold);
+        tkt_alloc_fail(0, 0);
+        assert_same(&fold, &fresh);
+        tkt_fold_task_at_end(&fold, &ends_later, 0, 20);
+        fold.lost_count = 5;
+        tkt_fold_clear(&fold);
+        assert_int_equal(fold.ahead.count, round + 1);
+        assert_int_equal(fold.count, 1);
+        assert_int_equal(fold.lost_count, 0);
+    }
+    tkt_fold_fini(&fold);
+    tkt_fold_fini(&fresh);
+}
+
+TEST(what_an_emptied_fold_had_is_there_for_others)
+{
+    tkt_fold fold;
+    assert_int_equal(tkt_fold_init(&fold), TAKT_OK);
+    tkt_fold_limit(1u << 20);
+    for (int round = 0; round < 3; round++) {
+        fold.is_live = true;
+        call_thrice(&fold, 150);
+        assert_int_equal(count_histograms(&fold), 150);
+        tkt_fold_clear(&fold);
+        assert_non_null(fold.items);
+    }
+    tkt_fold_limit(UINT64_C(64) << 20);
+    fold.is_live = true;
+    call_thrice(&fold, 5000); /* too much to keep */
+    tkt_fold_clear(&fold);
+    assert_null(fold.items);
+    assert_int_equal(fold.live_bytes, 0);
+}
+
 /* ---- Copies ---------------------------------------------------------------------------------- */
 
 TEST(a_copy_has_the_same_nodes_and_goes_on_by_itself)

@@ -155,6 +155,7 @@ static bool is_window_quiet(const char *what, takt_profiler *profiler)
 
 enum {
     CYCLES = 30,
+    PATHS = 40,
     CYCLE_STEPS = 3
 };
 
@@ -188,16 +189,26 @@ static void wait_for_worker(takt_profiler *profiler)
     }
 }
 
+/* As many paths. */
+static void nest(int depth)
+{
+    TAKT_SCOPE("nested");
+    if (depth > 1)
+        nest(depth - 1);
+}
+
 /* Of a cycle, the last of which ends it. */
 static void make_steps(takt_profiler *profiler, bool is_trapping, long *faults)
 {
     for (int i = 0; i < CYCLE_STEPS; i++) {
-        TAKT_SCOPE("in a cycle");
         if (i + 1 == CYCLE_STEPS)
             wait_for_worker(profiler);
         long before = faults_of_this_thread();
         is_counted = true;
         selector = is_trapping ? TRAPPED : ALLOWED;
+        TAKT_SCOPE("in a cycle");
+        nest(PATHS);
+        nest(PATHS);
         takt_profiler_step(profiler);
         selector = ALLOWED;
         is_counted = false;
@@ -240,6 +251,8 @@ static bool is_boundary_quiet(const char *what, takt_profiler *profiler)
     for (int i = 0; i < 3 || !are_known(); i++)
         make_steps(profiler, false, &faults);
     faults = 0; /* code that runs first has no pages */
+    if (profiler->options.given.mode == TAKT_MODE_SUMMARY)
+        allocations = 0; /* the first trees are the memory of later ones */
     bool is_trapping = can_trap();
     for (int i = 0; i < CYCLES; i++)
         make_steps(profiler, is_trapping, &faults);
@@ -342,6 +355,11 @@ TEST(a_crash_safe_trace)
 TEST(a_cycle_after_a_cycle)
 {
     check_boundary("cycles", (takt_profiler_options){.mode = TAKT_MODE_TRACE});
+}
+
+TEST(a_summary_after_a_summary)
+{
+    check_boundary("summaries", (takt_profiler_options){.mode = TAKT_MODE_SUMMARY});
 }
 
 TEST(a_crash_safe_cycle_after_a_cycle)

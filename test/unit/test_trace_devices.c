@@ -714,11 +714,12 @@ static bool is_late(uint32_t correlation)
 
 static takt_trace *seal_folds(world *w, tkt_device_fold *sums)
 {
+    static takt_frame frames[TKT_MAX_DEPTH];
     tkt_fold folds[64] = {{0}};
     for (tkt_thread_log *log = tkt_log_first(); log; log = tkt_log_next(log)) {
         tkt_folded_calls calls;
-        assert_int_equal(
-            tkt_log_fold_take(log, w->window.end_ticks, &folds[w->window.fold_count++]), TAKT_OK);
+        tkt_fold *fold = &folds[w->window.fold_count++];
+        assert_int_equal(tkt_log_fold_take(log, w->window.end_ticks, frames, fold), TAKT_OK);
         tkt_log_fold_last_calls(log, &calls);
         tkt_device_fold_calls(sums, log->number, &calls);
         TKT_ARRAY_FREE(&calls);
