@@ -136,6 +136,9 @@ typedef struct takt_facts {
     bool        has_capture_range; /* profiled with TAKT_NSIGHT_CAPTURE_RANGE */
     uint64_t    process_key; /* random, the same in all traces of one process: in containers process_id
                               * tells them apart no longer; below 2^53; 0: unknown */
+    double      cost_longest_ns; /* the longest that a thread was inside Takt at once while it
+                                  * recorded, as far as that is measured: see docs/overhead.md.
+                                  * 0: unknown, or nothing took longer than an event */
 } takt_facts;
 
 /* The lists of a trace. Items are numbered from 0. */

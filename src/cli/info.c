@@ -177,7 +177,7 @@ static void print_devices(const takt_trace *trace, const takt_facts *facts)
 static void print_clock(const takt_trace *trace)
 {
     const takt_facts *facts = &trace->facts;
-    char resolution[NUMBER], uncertainty[NUMBER], cost[TKT_COST_SIZE];
+    char resolution[NUMBER], uncertainty[NUMBER], cost[TKT_COST_SIZE], longest[TKT_COST_SIZE];
 
     print_key("clock");
     printf("resolution %s, uncertainty %s\n",
@@ -195,7 +195,9 @@ static void print_clock(const takt_trace *trace)
         putchar('\n');
     }
     print_key("cost");
-    printf("%s%s\n", tkt_cost_text(cost, trace), tkt_over_threads(trace));
+    tkt_longest_text(longest, trace);
+    printf("%s%s%s%s\n", tkt_cost_text(cost, trace), tkt_over_threads(trace), *longest ? "; " : "",
+           longest);
 }
 
 static void print_open_scopes(const takt_facts *facts)

@@ -93,6 +93,8 @@ static void put_provenance(tkt_chrome *chrome)
     tkt_chrome_put_double(writer, facts->device_shift_ns);
     put_key(writer, "cost_ns");
     tkt_chrome_put_double(writer, facts->cost_ns);
+    put_key(writer, "cost_longest_ns");
+    tkt_chrome_put_double(writer, facts->cost_longest_ns);
     put_count(writer, "process_rank", facts->rank);
     put_count(writer, "processes", facts->world_size);
     put_count(writer, "cycle", facts->cycle);

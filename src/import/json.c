@@ -312,6 +312,7 @@ static void take_takt(imp_json *json, const imp_value *value)
         imp_is(imp_find(&info, "device_uncertainty_is_least"), "true");
     facts->device_shift_ns = real_of(&info, "device_shift_ns");
     facts->cost_ns = real_of(&info, "cost_ns");
+    facts->cost_longest_ns = real_of(&info, "cost_longest_ns");
     facts->is_partial = imp_is(imp_find(&info, "partial"), "true");
     if (imp_integer(imp_find(&info, "cycle"), &cycle) && cycle > 0 && cycle <= UINT32_MAX)
         facts->cycle = (uint32_t)cycle;

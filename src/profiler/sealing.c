@@ -69,9 +69,18 @@ static takt_status fill_memory(const tkt_window *window, takt_trace *trace)
     return status;
 }
 
+/* So far, or of an ended window. */
+static double longest_ns(const tkt_window *window)
+{
+    uint64_t ticks = tkt_window_has_ended(window) ? window->longest_ticks
+                                                  : tkt_record_longest(window->number);
+    return (double)ticks * tkt_clock_resolution_ns(&window->fit);
+}
+
 static void fill_facts(const tkt_window *window, takt_trace *trace)
 {
     takt_facts *facts = &trace->facts;
+    facts->cost_longest_ns = longest_ns(window);
     facts->end_ns = tkt_clock_ns(&window->fit, window->end_ticks);
     facts->realtime_offset_ns = window->realtime_offset_ns;
     facts->clock_uncertainty_ns = window->fit.uncertainty_ns > window->residual_ns
@@ -132,6 +141,7 @@ void tkt_window_progress(const tkt_window *window, const takt_trace *slice, takt
     fill_peak(window, &memory, so_far);
     keep_known(&memory, &so_far->memory);
     facts->cost_ns += slice ? tkt_cost_of(slice, &window->fit) : 0;
+    facts->cost_longest_ns = longest_ns(window);
     facts->realtime_offset_ns = tkt_clock_realtime_offset_ns();
     if (facts->device_resolution_ns != 0)
         facts->device_resolution_ns = device_resolution_ns(tkt_cuda_status_now().backend);

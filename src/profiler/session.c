@@ -429,6 +429,7 @@ void tkt_window_end(tkt_window *window, uint64_t ticks)
     }
     note_end(window);
     window->is_ended = true;
+    window->longest_ticks = tkt_record_longest(window->number);
     tkt_record_close(window->number);
     apply_wishes();
     tkt_mutex_unlock(&session_lock);

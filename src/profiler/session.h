@@ -242,6 +242,7 @@ struct tkt_window {
     tkt_memory_state memory_after;
     int64_t          realtime_offset_ns;
     double           residual_ns;
+    uint64_t         longest_ticks; /* of tkt_record_longest(), when it has ended */
     TKT_ARRAY_OF(tkt_fold) folds; /* taken from the logs when it has ended */
     size_t           folds_made;  /* so many have memory, though empty ones may not be counted */
     takt_frame      *frames;      /* room to take them; NULL: not yet */

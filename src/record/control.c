@@ -78,6 +78,8 @@ uint32_t tkt_record_open(uint64_t ticks)
     while (number < TKT_PLACES &&
            __atomic_load_n(&tkt_record_control.open_ticks[number], __ATOMIC_RELAXED))
         number++;
+    if (number < TKT_PLACES)
+        __atomic_store_n(&tkt_record_control.longest_ticks[number], 0, __ATOMIC_RELAXED);
     tkt_record_move(number, ticks);
     return number;
 }
@@ -85,6 +87,32 @@ uint32_t tkt_record_open(uint64_t ticks)
 void tkt_record_close(uint32_t number)
 {
     tkt_record_move(number, 0);
+}
+
+static void raise(uint64_t *most, uint64_t value)
+{
+    uint64_t now = __atomic_load_n(most, __ATOMIC_RELAXED);
+    while (value > now && !__atomic_compare_exchange_n(most, &now, value, true, __ATOMIC_RELAXED,
+                                                       __ATOMIC_RELAXED))
+        continue;
+}
+
+void tkt_record_note_own(uint64_t begin_ticks)
+{
+    tkt_control *control = &tkt_record_control;
+    uint64_t ticks = tkt_ticks() - begin_ticks;
+    for (uint32_t i = 0; i < TKT_PLACES; i++) {
+        uint64_t from = __atomic_load_n(&control->open_ticks[i], __ATOMIC_RELAXED);
+        if (from && from <= begin_ticks)
+            raise(&control->longest_ticks[i], ticks);
+    }
+}
+
+uint64_t tkt_record_longest(uint32_t number)
+{
+    return number < TKT_PLACES
+               ? __atomic_load_n(&tkt_record_control.longest_ticks[number], __ATOMIC_RELAXED)
+               : 0;
 }
 
 tkt_excused tkt_record_excused(uint32_t number)

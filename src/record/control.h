@@ -45,6 +45,7 @@ typedef struct tkt_control {
     uint64_t      settled_ticks;    /* atomic; see tkt_record_settle() */
     uint64_t      open_ticks[TKT_PLACES]; /* atomic; see tkt_record_open() */
     tkt_excused   excused[TKT_PLACES];    /* atomic; by window, but for `folded` */
+    uint64_t      longest_ticks[TKT_PLACES]; /* atomic; see tkt_record_note_own() */
     uint64_t      folded;           /* atomic; of all windows */
     uint64_t      fold_from_ticks;  /* atomic; spans are folded from here on */
     uint64_t      fold_from_ns;     /* atomic; the same in ns */
@@ -87,6 +88,11 @@ uint32_t tkt_record_open(uint64_t ticks);
 void tkt_record_move(uint32_t number, uint64_t ticks); /* the window begins later */
 void tkt_record_close(uint32_t number);
 tkt_excused tkt_record_excused(uint32_t number);
+
+/* A thread of the program was in the library from `begin_ticks` until now, for what takes longer than
+ * an event. The second function tells how long it took at most in that window. */
+void tkt_record_note_own(uint64_t begin_ticks);
+uint64_t tkt_record_longest(uint32_t number);
 
 /* Records the sites in `mask` (0: nothing) in the given modes. One thread at a time. */
 void tkt_record_set(uint32_t modes, uint64_t mask);

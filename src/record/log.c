@@ -269,7 +269,9 @@ static tkt_thread_log *try_to_attach(takt_thread_v1 *thread)
         __atomic_store_n(&attempts.to_skip, to_skip - 1, __ATOMIC_RELAXED);
         return NULL;
     }
+    uint64_t begin = tkt_ticks();
     tkt_thread_log *log = attach(thread);
+    tkt_record_note_own(begin);
     uint32_t failures = log ? 0 : __atomic_load_n(&attempts.failures, __ATOMIC_RELAXED) + 1;
     uint32_t exponent = failures < MOST ? failures : MOST;
     __atomic_store_n(&attempts.failures, failures, __ATOMIC_RELAXED);

@@ -204,9 +204,17 @@ static bool has_chunk_elsewhere(const tkt_thread_log *log)
 #define MOST_SLOT_NS 100  /* for a slot */
 #define MOST_NEW_NS  3000 /* for a new path, or a histogram */
 
+/* With the lock: how many slots that is, unless chunks wait to be folded. */
+static uint64_t count_unfolded(const tkt_thread_log *log)
+{
+    const takt_record *from = log->tail->slots + log->unfolded_slot;
+    return log->unfolded == log->tail ? (uint64_t)(log->thread->cursor - from) : TKT_CHUNK_SLOTS;
+}
+
 /* With the lock: folds the log, and measures what that takes. */
 static void fold_and_measure(tkt_thread_log *log)
 {
+    uint64_t slots = count_unfolded(log);
     const tkt_fold *fold = &log->fold;
     uint64_t paths = fold->count, bytes = fold->histograms.total_bytes, begin = tkt_ticks();
     tkt_online_fold(log, log->thread->cursor, log->frames, tkt_log_depth(log), 0);
@@ -214,17 +222,19 @@ static void fold_and_measure(tkt_thread_log *log)
     uint64_t ns = tkt_clock_duration_ns(rate, tkt_ticks() - begin);
     uint64_t made =
         fold->count - paths + (fold->histograms.total_bytes - bytes) / sizeof(tkt_histogram);
-    uint64_t most_ns = TKT_CHUNK_SLOTS * MOST_SLOT_NS + made * MOST_NEW_NS;
+    uint64_t most_ns = slots * MOST_SLOT_NS + made * MOST_NEW_NS;
     log->fold.cost_ns += ns < most_ns ? ns : most_ns;
 }
 
 void tkt_log_fold_piece(tkt_thread_log *log)
 {
+    uint64_t begin = tkt_ticks();
     log->fold_at = next_fold(log, log->thread->cursor);
     if (!tkt_record_has(TKT_FOLD) || !tkt_mutex_try(&log->lock))
         return;
     fold_and_measure(log);
     tkt_mutex_unlock(&log->lock);
+    tkt_record_note_own(begin);
 }
 
 /* With the lock: folds the log. If nobody wants to keep its chunks, returns them to the pool,
@@ -311,7 +321,7 @@ static bool drop_newest(tkt_thread_log *log)
 
 /* Never waits: while somebody reads this log, it takes a chunk from the pool instead of reusing the
  * log's own. */
-bool tkt_log_next_chunk(tkt_thread_log *log)
+static bool change_chunk(tkt_thread_log *log)
 {
     bool is_locked = tkt_mutex_try(&log->lock);
     bool is_done = is_locked && fold_and_reuse(log);
@@ -327,6 +337,14 @@ bool tkt_log_next_chunk(tkt_thread_log *log)
     if (is_locked)
         tkt_mutex_unlock(&log->lock);
     return is_done;
+}
+
+bool tkt_log_next_chunk(tkt_thread_log *log)
+{
+    uint64_t begin = tkt_ticks();
+    bool has_room = change_chunk(log);
+    tkt_record_note_own(begin);
+    return has_room;
 }
 
 void tkt_log_place_chunk(tkt_thread_log *log)

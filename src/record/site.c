@@ -260,7 +260,7 @@ static takt_site named_for_traces(const takt_site *site)
 
 __attribute__((cold)) uint32_t tkt_site_register(takt_site *site)
 {
-    uint64_t was = lock_registry();
+    uint64_t begin = tkt_ticks(), was = lock_registry();
     takt_site shown = named_for_traces(site);
     uint32_t id = find_site(&shown);
     if (id != 0) {
@@ -270,6 +270,7 @@ __attribute__((cold)) uint32_t tkt_site_register(takt_site *site)
         __atomic_store_n(&site->tag, id << 8 | flag, __ATOMIC_RELEASE);
     }
     tkt_busy_unlock(&registry_lock, was);
+    tkt_record_note_own(begin);
     return id;
 }
 

@@ -123,6 +123,18 @@ const char *tkt_cost_text(char out[TKT_COST_SIZE], const takt_trace *trace)
     return out;
 }
 
+const char *tkt_longest_text(char out[TKT_COST_SIZE], const takt_trace *trace)
+{
+    char time[TKT_VALUE_SIZE];
+    double longest_ns = trace->facts.cost_longest_ns;
+    out[0] = '\0';
+    if (longest_ns > 0) {
+        tkt_value_time(time, (uint64_t)(longest_ns + 0.5));
+        snprintf(out, TKT_COST_SIZE, "longest moment %s", time);
+    }
+    return out;
+}
+
 static void add_cost(line *l, const takt_trace *trace)
 {
     char text[TKT_COST_SIZE];
@@ -132,6 +144,8 @@ static void add_cost(line *l, const takt_trace *trace)
     add_part(l, tkt_is_imported(&trace->facts) ? "cost of the recording unknown" : part);
     if (*over)
         add_part(l, over + 2);
+    if (*tkt_longest_text(text, trace))
+        add_part(l, text);
     if (strncmp(tkt_trace_text(trace, trace->backend), "CUPTI", 5) == 0)
         add_part(l, "CUPTI's not counted");
 }
@@ -278,6 +292,8 @@ void tkt_put_provenance_json(tkt_writer *writer, const takt_trace *trace)
     const tkt_cost cost = tkt_trace_cost(trace);
     put_number(writer, "cost_ns", cost.estimate_ns);
     put_number(writer, "cost_most_ns", cost.most_ns);
+    put_number(writer, "cost_longest_ns",
+               facts->cost_longest_ns > 0 ? facts->cost_longest_ns : NAN);
     put_count(writer, "wall_ns", tkt_wall_ns(facts));
     if (tkt_trace_knows_cuts(trace)) {
         put_count(writer, "begun_before", facts->begun_before);

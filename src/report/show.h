@@ -33,6 +33,9 @@ static inline uint64_t tkt_known_wall_ns(const takt_trace *trace)
 #define TKT_COST_SIZE (2 * TKT_VALUE_SIZE + 32)
 const char *tkt_cost_text(char out[TKT_COST_SIZE], const takt_trace *trace);
 
+/* "longest moment 12us": of takt_facts.cost_longest_ns; "" if that is unknown. */
+const char *tkt_longest_text(char out[TKT_COST_SIZE], const takt_trace *trace);
+
 /* True for a trace that takt recover made of a recording without an end. */
 bool tkt_is_recovered(const takt_trace *trace);
 

@@ -79,6 +79,7 @@ const tkt_pf_field tkt_pf_facts_fields[] = {
     FIELD(takt_trace, facts.has_capture_range),
     FIELD(takt_trace, is_recovered),
     FIELD(takt_trace, facts.process_key),
+    REAL(takt_trace, facts.cost_longest_ns),
     END,
 };
 

@@ -42,7 +42,7 @@ tracks=$(sed -nE 's/^ .*: ([0-9,]+) spans?$/\1/p' <<<"$out" | tr -d , | paste -s
 "$samples/jobs" "$scratch/jobs" >"$scratch/printed" 2>&1 || fail "jobs fails" "$(cat "$scratch/printed")"
 run info "$scratch"/jobs/*.pftrace
 status_is 0
-out_has '^  cost +up to [0-9.]+[um]?s \([0-9.]+% of wall time\), summed over threads$'
+out_has '^  cost +up to [0-9.]+[um]?s \([0-9.]+% of wall time\), summed over threads; longest moment [0-9.]+[um]?s$'
 
 # What is known of devices.
 "$TAKT_BUILD/test/unit/prog_perfetto" "$scratch/devices.pftrace" >"$scratch/printed" 2>&1 ||

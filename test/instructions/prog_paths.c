@@ -298,7 +298,7 @@ static const struct path {
     {"scope", run_scope, TRACE, 47},
     {"scope_lost", run_scope, LOSING, 60},
     {"phase", run_phase, TRACE, 36},
-    {"scope_one_phase", run_one_phase, TRACE, 114},
+    {"scope_one_phase", run_one_phase, TRACE, 115},
     {"scope_three_phases", run_three_phases, TRACE, 181},
     {"begin_end", run_begin_end, TRACE, 66},
     {"open_close", run_open_close, TRACE, 47},

@@ -20,6 +20,7 @@ def provenance(cycle, perfetto, version):
         "clock_resolution_ns", "clock_uncertainty_ns", "device_resolution_ns",
         "device_uncertainty_ns", "device_shift_ns", "cost_ns")}
     known["cost_most_ns"] = 5 * known["cost_ns"]  # docs/overhead.md
+    known["cost_longest_ns"] = float(perfetto.fact("cost_longest_ns")) or None
     if known["device_resolution_ns"] != known["device_resolution_ns"]:  # too few durations
         known["device_resolution_ns"] = None
     known["device_uncertainty_is_least"] = bool(perfetto.fact("device_uncertainty_is_least"))

@@ -526,6 +526,7 @@ void make_facts(takt_trace *trace)
     facts->clock_resolution_ns = 0.4166666;
     facts->clock_uncertainty_ns = 31.25;
     facts->cost_ns = 12345.5;
+    facts->cost_longest_ns = 9876.5;
     for (int i = 0; i < TAKT_LOSS_COUNT; i++)
         trace->losses[i] = i == TAKT_LOSS_CUT ? 0 : (uint64_t)i * 1000000007;
     facts->device_uncertainty_ns = 250.5;
@@ -704,6 +705,7 @@ static void same_facts(const takt_trace *a, const takt_trace *b)
     SAME_BITS(x->clock_resolution_ns, y->clock_resolution_ns);
     SAME_BITS(x->clock_uncertainty_ns, y->clock_uncertainty_ns);
     SAME_BITS(x->cost_ns, y->cost_ns);
+    SAME_BITS(x->cost_longest_ns, y->cost_longest_ns);
     SAME_BITS(x->device_uncertainty_ns, y->device_uncertainty_ns);
     SAME_BITS(x->device_resolution_ns, y->device_resolution_ns);
     SAME(x->device_uncertainty_is_least, y->device_uncertainty_is_least);

@@ -42,7 +42,7 @@ static void put_task(void)
     takt_span_end(takt_span_begin(takt_track_named("track"), "task"));
 }
 
-static double cost_in(takt_mode mode, void (*put)(void), int count)
+static takt_facts facts_in(takt_mode mode, void (*put)(void), int count)
 {
     const takt_profiler_options options = {.struct_size = sizeof options, .mode = mode};
     takt_profiler *profiler = NULL;
@@ -55,11 +55,15 @@ static double cost_in(takt_mode mode, void (*put)(void), int count)
             ;
     }
     assert_int_equal(takt_profiler_stop(profiler), TAKT_OK);
-    const takt_facts *facts = takt_trace_facts(takt_profiler_trace(profiler));
-    double cost_ns = facts->cost_ns;
-    assert_true(cost_ns <= (double)(facts->end_ns - facts->begin_ns));
+    takt_facts facts = *takt_trace_facts(takt_profiler_trace(profiler));
+    assert_true(facts.cost_ns <= (double)(facts.end_ns - facts.begin_ns));
     takt_profiler_destroy(profiler);
-    return cost_ns;
+    return facts;
+}
+
+static double cost_in(takt_mode mode, void (*put)(void), int count)
+{
+    return facts_in(mode, put, count).cost_ns;
 }
 
 static double cost_of(void (*put)(void), int count)
@@ -143,6 +147,21 @@ TEST(no_more_than_the_time_that_there_was_is_told)
     double cost_ns = cost_of(put_span, 20000);
     tkt_clock_fake(NULL);
     assert_true(cost_ns >= 40000 && cost_ns < 41000);
+}
+
+/* In readings of the clock, of which each takes a few. */
+static uint64_t longest_in(takt_mode mode, int count)
+{
+    return (uint64_t)(facts_in(mode, put_span, count).cost_longest_ns / 1e9 + 0.5);
+}
+
+TEST(the_longest_moment_is_a_new_chunk_or_a_fold)
+{
+    tkt_clock_fake(read_slow_clock);
+    assert_int_equal(longest_in(TAKT_MODE_TRACE, 0), 0);
+    assert_in_range(longest_in(TAKT_MODE_TRACE, 20000), 2, 5);
+    assert_in_range(longest_in(TAKT_MODE_SUMMARY, 20000), 4, 7);
+    tkt_clock_fake(NULL);
 }
 
 TEST(a_thread_that_waits_while_it_folds_does_not_count_that)
