@@ -24,8 +24,10 @@ static inline bool tkt_is_finite(double value)
 }
 
 typedef struct tkt_own_work {
-    fenv_t floats; /* of the program, as is the next one */
-    int number;    /* errno */
+    fenv_t floats;  /* of the program, as are the next two */
+    uint32_t mxcsr; /* instead, if `is_usual` */
+    int number;     /* errno */
+    bool is_usual;  /* see own.c */
     struct tkt_own_work *around;
 } tkt_own_work;
 
