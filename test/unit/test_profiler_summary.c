@@ -2,6 +2,7 @@
 #include "test_profiler.h"
 
 #include "record/control.h"
+#include "record/log.h"
 #include "summary/counters.h"
 #include "summary/scopes.h"
 #include "summary/tasks.h"
@@ -619,6 +620,32 @@ TEST(a_snapshot_counts_what_is_open_as_ended)
     takt_end();
     has_figures(seal_window(window), 3, 15 + 7 + 4, 2, 21);
     takt_trace_release(end_and_seal(other));
+}
+
+/* ---- Folding --------------------------------------------------------------------------------- */
+
+/* Slots of the calling thread that are not folded yet. */
+static size_t unfolded(void)
+{
+    const tkt_thread_log *log = takt_thread_hot_v1.log;
+    assert_ptr_equal(log->unfolded, log->tail);
+    return (size_t)(takt_thread_hot_v1.cursor - log->tail->slots) - log->unfolded_slot;
+}
+
+TEST(a_thread_folds_little_at_once)
+{
+    const tkt_wish wish = {.modes = TKT_FOLD, .mask = TAKT_NORMAL_BIT};
+    tkt_window *window = window_with(&wish);
+    size_t most = 0;
+    for (int i = 0; i < 4000; i++) {
+        {
+            TAKT_SCOPE("small");
+        }
+        most = i > 1000 && unfolded() > most ? unfolded() : most;
+    }
+    assert_in_range(most, 100, 127);
+    tkt_window_end(window, tkt_ticks());
+    takt_trace_release(seal_window(window));
 }
 
 /* The second thread has the log of the first. A round of work is four scopes. */
