@@ -236,12 +236,13 @@ static void take_graphs(taking *t, bool is_last)
         quiet_ns = GRAPH_LEAST_NS;
         tkt_bodies_settle(&t->to->bodies, true, settle_body, t);
     }
-    for (; count < graphs->items.count; count++) {
-        const tkt_graph_launch *launch = &graphs->items.items[count];
-        if (!is_last && launch->owner + quiet_ns > now)
-            break;
-        add_activity(t, &launch->whole, tkt_graph_shape(graphs, t->store, t->to->trace, launch));
-    }
+    const tkt_graph_launch *items = graphs->items.items;
+    while (count < graphs->items.count && (is_last || items[count].owner + quiet_ns <= now))
+        count++;
+    tkt_graphs_name(graphs, count, t->store);
+    for (size_t i = 0; i < count; i++)
+        add_activity(t, &items[i].whole,
+                     tkt_graph_shape(graphs, t->store, t->to->trace, &items[i]));
     tkt_graphs_drop(graphs, count);
 }
 

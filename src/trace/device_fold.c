@@ -260,6 +260,7 @@ static void add_graph(tkt_device_fold *fold, tkt_store *store, const tkt_graph_l
 
 static void add_graphs(tkt_device_fold *fold, tkt_store *store, size_t count)
 {
+    tkt_graphs_name(&fold->graphs, count, store);
     for (size_t i = 0; i < count; i++)
         add_graph(fold, store, &fold->graphs.items.items[i]);
     tkt_graphs_drop(&fold->graphs, count);

@@ -253,6 +253,7 @@ static void join_activity(join *j, const tkt_stored_activity *from, uint64_t pos
 
 __attribute__((cold)) static void join_graphs(join *j)
 {
+    tkt_graphs_name(&j->graphs, j->graphs.items.count, j->store);
     for (size_t i = 0; i < j->graphs.items.count && !j->is_short; i++) {
         const tkt_graph_launch *launch = &j->graphs.items.items[i];
         add_activity(j, &launch->whole, tkt_graph_shape(&j->graphs, j->store, j->trace, launch),

@@ -40,9 +40,13 @@ tkt_graph_launch *tkt_graphs_extend(tkt_graphs *graphs, const tkt_stored_activit
  * launch. */
 void tkt_graphs_drop(tkt_graphs *graphs, size_t count);
 
+/* Before the names of the first `count` launches are asked for, which are complete: so these do not
+ * depend on the order of arrivals. With the store's lock. */
+void tkt_graphs_name(const tkt_graphs *graphs, size_t count, tkt_store *store);
+
 /* The launch's name in tables, "graph 5 from nodes"; returns out. Graphs with the same nodes, such as
- * one that is instantiated again and again, have the number of the first one. With the store's
- * lock. */
+ * one that is instantiated again and again, have the number of the one that was launched first. With
+ * the store's lock. */
 const char *tkt_launch_label(char out[TKT_GRAPH_LABEL_BYTES], tkt_store *store,
                              const tkt_graph_launch *launch);
 

@@ -465,6 +465,30 @@ static void check_launch(const takt_trace *trace, size_t index, const char *name
     assert_int_equal(is.graph_node_count, nodes);
 }
 
+/* Buffers may come back in any order. */
+TEST(graphs_of_the_same_nodes_have_the_number_of_the_one_launched_first)
+{
+    world w;
+    tkt_joined joined;
+    begin(&w, TKT_KEEP);
+    w.join.filter = TAKT_TIMING_GRAPH;
+    w.join.whole_graphs = true;
+    uint64_t t = call(graph_launch, 1, 5, 0);
+    call(graph_launch, 2, 5, 0);
+    call(graph_launch, 3, 5, 0);
+    end(&w, 3);
+    for (uint32_t i = 3; i > 0; i--)
+        for (uint32_t node = 0; node < 2; node++)
+            add_node(&w, 6 + i, i, 0, 5, t + 100 * i + 10 * node, t + 100 * i + 10 * node + 5);
+    takt_trace *trace = seal(&w, &joined);
+    assert_int_equal(joined.activities, 3);
+    for (uint32_t i = 0; i < 3; i++)
+        check_launch(trace, i, "graph 7 from nodes", "cuda:0", 5, t + 100 * (i + 1),
+                     t + 100 * (i + 1) + 15, 2);
+    takt_trace_release(trace);
+    tkt_store_fini(&w.store);
+}
+
 /* Two launches whose nodes arrive in turns, of which one ends on another device, and a kernel. */
 TEST(nodes_become_launches_where_graphs_are_wanted)
 {
