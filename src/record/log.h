@@ -412,7 +412,7 @@ const takt_record *tkt_log_fold_reset(tkt_thread_log *log);
 takt_status tkt_log_fold_take(tkt_thread_log *log, uint64_t until_ticks, takt_frame *frames,
                               tkt_fold *out);
 
-/* The same, but *out becomes a copy: recording and folding go on. */
+/* The same, but *out, an empty fold, becomes a copy: recording and folding go on. */
 takt_status tkt_log_fold_copy(tkt_thread_log *log, uint64_t until_ticks, tkt_fold *out);
 
 /* Both move folded calls into *out, which the caller frees. The first folds all records up to now;

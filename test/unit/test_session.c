@@ -379,8 +379,7 @@ TEST(a_copy_that_runs_out_of_memory_takes_nothing_from_a_summary)
     tkt_mutex_unlock(&log->lock);
     bool is_done = false;
     for (uint64_t after = 0; !is_done; after++) {
-        tkt_fold copy;
-        memset(&copy, 0xa5, sizeof copy);
+        tkt_fold copy = {0};
         tkt_alloc_fail(after, 1);
         takt_status status = tkt_log_fold_copy(log, tkt_ticks(), &copy);
         tkt_alloc_fail(0, 0);
