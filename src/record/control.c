@@ -89,7 +89,7 @@ void tkt_record_close(uint32_t number)
     tkt_record_move(number, 0);
 }
 
-static void raise(uint64_t *most, uint64_t value)
+static void keep_most(uint64_t *most, uint64_t value)
 {
     uint64_t now = __atomic_load_n(most, __ATOMIC_RELAXED);
     while (value > now && !__atomic_compare_exchange_n(most, &now, value, true, __ATOMIC_RELAXED,
@@ -104,7 +104,7 @@ void tkt_record_note_own(uint64_t begin_ticks)
     for (uint32_t i = 0; i < TKT_PLACES; i++) {
         uint64_t from = __atomic_load_n(&control->open_ticks[i], __ATOMIC_RELAXED);
         if (from && from <= begin_ticks)
-            raise(&control->longest_ticks[i], ticks);
+            keep_most(&control->longest_ticks[i], ticks);
     }
 }
 
