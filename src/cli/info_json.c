@@ -152,7 +152,7 @@ bool cli_info_json(const char *path, const takt_trace *trace)
     const tkt_cost cost = tkt_trace_cost(trace);
     put_real("cost_ns", cost.estimate_ns);
     put_real("cost_most_ns", cost.most_ns);
-    put_real("cost_longest_ns", facts->cost_longest_ns > 0 ? facts->cost_longest_ns : NAN);
+    put_real("cost_longest_ns", cost.longest_ns);
     put_known("begun_before", tkt_trace_knows_cuts(trace), facts->begun_before);
     put_known("unfinished", tkt_trace_knows_cuts(trace), facts->unfinished);
     put_losses(trace);

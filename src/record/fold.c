@@ -199,7 +199,7 @@ static void keep_memory(tkt_fold *fold)
         .counter_index.entries = fold->counter_index.entries,
         .tasks = ROOM_OF(fold->tasks),
         .task_index.entries = fold->task_index.entries,
-        .ahead = {fold->ahead.items, fold->ahead.count, fold->ahead.capacity},
+        .ahead = fold->ahead,
         .threads = ROOM_OF(fold->threads),
         .parts = ROOM_OF(fold->parts),
         .before = ROOM_OF(fold->before),

@@ -6,7 +6,6 @@
 
 #include <float.h>
 #include <math.h>
-#include <string.h>
 
 /* ======== Names ======== */
 
@@ -286,10 +285,9 @@ void tkt_fold_end_tasks(tkt_fold *fold, uint64_t from_ns, uint64_t until_ns)
 
 void tkt_fold_hand_on(tkt_fold *from, tkt_fold *to)
 {
-    char room[sizeof to->ahead];
-    memcpy(room, &to->ahead, sizeof room);
-    memcpy(&to->ahead, &from->ahead, sizeof room);
-    memcpy(&from->ahead, room, sizeof room);
+    __typeof__(to->ahead) room = to->ahead;
+    to->ahead = from->ahead;
+    from->ahead = room;
     to->lost_count = from->lost_later;
     from->lost_later = 0;
 }

@@ -126,9 +126,9 @@ const char *tkt_cost_text(char out[TKT_COST_SIZE], const takt_trace *trace)
 const char *tkt_longest_text(char out[TKT_COST_SIZE], const takt_trace *trace)
 {
     char time[TKT_VALUE_SIZE];
-    double longest_ns = trace->facts.cost_longest_ns;
+    double longest_ns = tkt_trace_cost(trace).longest_ns;
     out[0] = '\0';
-    if (longest_ns > 0) {
+    if (!isnan(longest_ns)) {
         tkt_value_time(time, (uint64_t)(longest_ns + 0.5));
         snprintf(out, TKT_COST_SIZE, "longest moment %s", time);
     }
@@ -292,8 +292,7 @@ void tkt_put_provenance_json(tkt_writer *writer, const takt_trace *trace)
     const tkt_cost cost = tkt_trace_cost(trace);
     put_number(writer, "cost_ns", cost.estimate_ns);
     put_number(writer, "cost_most_ns", cost.most_ns);
-    put_number(writer, "cost_longest_ns",
-               facts->cost_longest_ns > 0 ? facts->cost_longest_ns : NAN);
+    put_number(writer, "cost_longest_ns", cost.longest_ns);
     put_count(writer, "wall_ns", tkt_wall_ns(facts));
     if (tkt_trace_knows_cuts(trace)) {
         put_count(writer, "begun_before", facts->begun_before);

@@ -30,11 +30,13 @@ static bool has_stacks(const takt_trace *trace)
 
 tkt_cost tkt_trace_cost(const takt_trace *trace)
 {
-    double cost_ns = trace->facts.cost_ns;
+    double cost_ns = trace->facts.cost_ns, longest_ns = trace->facts.cost_longest_ns;
     double limit_ns = tkt_cost_limit(trace);
+    if (!(longest_ns > 0))
+        longest_ns = NAN;
     bool lacks_events = tkt_is_broken_off(&trace->facts) || trace->is_recovered ||
                         tkt_is_unknown(&trace->facts) || tkt_trace_lacks_spans(trace);
     if (lacks_events || has_stacks(trace) || !(cost_ns >= 0))
-        return (tkt_cost){NAN, NAN};
-    return (tkt_cost){at_most(cost_ns, limit_ns), at_most(MOST * cost_ns, limit_ns)};
+        return (tkt_cost){NAN, NAN, longest_ns};
+    return (tkt_cost){at_most(cost_ns, limit_ns), at_most(MOST * cost_ns, limit_ns), longest_ns};
 }

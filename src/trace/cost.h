@@ -9,11 +9,12 @@
 
 #include "trace/model.h"
 
-/* In ns, summed over threads. Both NAN: unknown, as in a trace that lacks recorded events, or has
+/* In ns, the first two summed over threads. Both of these NAN: unknown, as in a trace that lacks recorded events, or has
  * call stacks: a new one may take microseconds. */
 typedef struct tkt_cost {
     double estimate_ns; /* takt_facts.cost_ns */
     double most_ns;     /* at most the time that the threads had */
+    double longest_ns;  /* takt_facts.cost_longest_ns; NAN: unknown, or nothing took long */
 } tkt_cost;
 
 tkt_cost tkt_trace_cost(const takt_trace *trace);

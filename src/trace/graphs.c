@@ -87,13 +87,6 @@ void tkt_graphs_drop(tkt_graphs *graphs, size_t count)
         *tkt_map_get(&graphs->index, items[i].whole.correlation) = i + 1;
 }
 
-/* The number of the set's first graph + 1; NULL without room. */
-static uint64_t *first_of_set(tkt_store *store, uint64_t set)
-{
-    bool is_full = store->graph_sets.count >= TKT_MOST_GRAPHS;
-    return is_full ? tkt_map_get(&store->graph_sets, set) : tkt_map_put(&store->graph_sets, set);
-}
-
 static bool is_earlier(const tkt_graph_launch *a, const tkt_graph_launch *b)
 {
     return (int32_t)(a->whole.correlation - b->whole.correlation) < 0;
@@ -110,7 +103,8 @@ void tkt_graphs_name(const tkt_graphs *graphs, size_t count, tkt_store *store)
     }
     for (size_t i = 0; i < count; i++) {
         const uint64_t *first = tkt_map_get(&firsts, items[i].set);
-        uint64_t *graph = first ? first_of_set(store, items[i].set) : NULL;
+        bool has_room = store->graph_sets.count < TKT_MOST_GRAPHS;
+        uint64_t *graph = first && has_room ? tkt_map_put(&store->graph_sets, items[i].set) : NULL;
         if (graph && !*graph)
             *graph = (uint64_t)items[*first - 1].whole.graph + 1;
     }
@@ -120,9 +114,7 @@ void tkt_graphs_name(const tkt_graphs *graphs, size_t count, tkt_store *store)
 const char *tkt_launch_label(char out[TKT_GRAPH_LABEL_BYTES], tkt_store *store,
                              const tkt_graph_launch *launch)
 {
-    uint64_t *first = first_of_set(store, launch->set);
-    if (first && !*first)
-        *first = (uint64_t)launch->whole.graph + 1;
+    const uint64_t *first = tkt_map_get(&store->graph_sets, launch->set);
     return tkt_graph_label(out, first ? (uint32_t)(*first - 1) : launch->whole.graph,
                            " from nodes");
 }

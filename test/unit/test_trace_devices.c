@@ -465,14 +465,19 @@ static void check_launch(const takt_trace *trace, size_t index, const char *name
     assert_int_equal(is.graph_node_count, nodes);
 }
 
+static void begin_whole_graphs(world *w)
+{
+    begin(w, TKT_KEEP);
+    w->join.filter = TAKT_TIMING_GRAPH;
+    w->join.whole_graphs = true;
+}
+
 /* Buffers may come back in any order. */
 TEST(graphs_of_the_same_nodes_have_the_number_of_the_one_launched_first)
 {
     world w;
     tkt_joined joined;
-    begin(&w, TKT_KEEP);
-    w.join.filter = TAKT_TIMING_GRAPH;
-    w.join.whole_graphs = true;
+    begin_whole_graphs(&w);
     uint64_t t = call(graph_launch, 1, 5, 0);
     call(graph_launch, 2, 5, 0);
     call(graph_launch, 3, 5, 0);
@@ -494,9 +499,7 @@ TEST(nodes_become_launches_where_graphs_are_wanted)
 {
     world w;
     tkt_joined joined;
-    begin(&w, TKT_KEEP);
-    w.join.filter = TAKT_TIMING_GRAPH;
-    w.join.whole_graphs = true;
+    begin_whole_graphs(&w);
     takt_begin("a");
     uint64_t t = call(graph_launch, 1, 5, 0);
     call(launch, 2, 5, 0);
