@@ -15,7 +15,7 @@ unset TAKT_SIM TAKT_SIM_SCRIPT TAKT_LOG
 npm_package playwright-core 1.49.1 # what steers the browser, without one of its own
 pictures=
 [ -z "${SCREENSHOTS-}" ] || { mkdir -p "$build/test/screenshots" && pictures="; pictures in $build/test/screenshots"; }
-large=$build/html/large
+large=$build/test/large
 
 page() { # NAME TRACE
     "$takt" report --html -o "$scratch/$1.html" "$2" >"$scratch/out" 2>&1 ||
