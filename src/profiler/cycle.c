@@ -13,7 +13,6 @@
 #include <takt/export.h>
 #include <takt/report.h>
 
-#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -43,37 +42,12 @@ static takt_status fill_steps(tkt_cycle *cycle, takt_trace *trace)
     return TAKT_OK;
 }
 
-static tkt_run_steps *take_run(tkt_cycle *cycle)
-{
-    tkt_run_steps *run = cycle->run.bytes ? tkt_alloc(sizeof *run) : NULL;
-    if (!run)
-        return NULL;
-    tkt_blocks_take(&cycle->run, run, offsetof(tkt_run_steps, total_ns));
-    size_t bytes = tkt_run_part_bytes(run);
-    tkt_blocks_take(&cycle->run, run->total_ns, bytes);
-    if (run->shift > 0) {
-        tkt_blocks_take(&cycle->run, run->min_ns, bytes);
-        tkt_blocks_take(&cycle->run, run->max_ns, bytes);
-    }
-    return run;
-}
-
-void tkt_cycle_keep_run(tkt_cycle *cycle, const tkt_run_steps *run)
-{
-    size_t bytes = tkt_run_part_bytes(run);
-    bool is_kept = tkt_blocks_copy(&cycle->run, run, offsetof(tkt_run_steps, total_ns)) &&
-                   tkt_blocks_copy(&cycle->run, run->total_ns, bytes) &&
-                   (run->shift == 0 || (tkt_blocks_copy(&cycle->run, run->min_ns, bytes) &&
-                                        tkt_blocks_copy(&cycle->run, run->max_ns, bytes)));
-    if (!is_kept)
-        tkt_blocks_fini(&cycle->run);
-}
-
 static takt_status fill_run(tkt_cycle *cycle, takt_trace *trace)
 {
-    trace->all_steps = cycle->all_steps;
+    const tkt_run_so_far *so_far = cycle->so_far;
+    trace->all_steps = so_far->all_steps;
     tkt_free(trace->run);
-    trace->run = take_run(cycle);
+    trace->run = so_far->is_known ? tkt_run_copy(&so_far->run) : NULL;
     if (!trace->run)
         tkt_cycle_note(cycle, TAKT_NO_MEMORY);
     trace->facts.cycle = cycle->number;
@@ -224,8 +198,10 @@ static void close_window(tkt_cycle *cycle)
 }
 
 /* Seals the cycle and writes its files. Failures are logged. Runs on any thread; hold no lock. */
-static void seal_and_write(tkt_cycle *cycle)
+static void seal_and_write(tkt_worker *worker, tkt_cycle *cycle)
 {
+    tkt_run_so_far_advance(&worker->so_far, cycle);
+    cycle->so_far = &worker->so_far;
     tkt_stream_stop(cycle->stream);
     if (cycle->stream && !tkt_stream_was_opened(cycle->stream)) {
         tkt_stream_destroy(cycle->stream, true);
@@ -414,6 +390,7 @@ static void empty(tkt_cycle *cycle)
     takt_trace_release(cycle->trace);
     takt_trace_release(cycle->earlier);
     tkt_blocks_fini(&cycle->steps);
+    tkt_blocks_fini(&cycle->new_steps.durations);
     tkt_blocks_fini(&cycle->run);
     tkt_free(cycle->viewable);
     tkt_free(cycle->first_file);
@@ -449,7 +426,8 @@ static tkt_cycle *take_first(tkt_cycle **list)
 
 void tkt_worker_init(tkt_worker *worker)
 {
-    *worker = (tkt_worker){.lock = TKT_MUTEX_INIT, .changed = TKT_CONDITION_INIT};
+    worker->lock = (tkt_mutex)TKT_MUTEX_INIT;
+    worker->changed = (tkt_condition)TKT_CONDITION_INIT;
 }
 
 static void finish(tkt_worker *worker, tkt_cycle *cycle)
@@ -509,7 +487,7 @@ static void *run(void *argument)
         tkt_cycle *cycle = take_first(&worker->waiting);
         if (cycle) {
             tkt_mutex_unlock(&worker->lock);
-            seal_and_write(cycle);
+            seal_and_write(worker, cycle);
             tkt_mutex_lock(&worker->lock);
             finish(worker, cycle);
             continue;
@@ -553,7 +531,7 @@ void tkt_worker_submit(tkt_worker *worker, tkt_cycle *cycle, bool in_foreground)
         append(&worker->waiting, cycle);
     } else {
         tkt_mutex_unlock(&worker->lock);
-        seal_and_write(cycle);
+        seal_and_write(worker, cycle);
         tkt_mutex_lock(&worker->lock);
         finish(worker, cycle);
     }

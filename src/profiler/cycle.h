@@ -46,6 +46,16 @@ typedef struct tkt_report_place {
     bool     has_failed;
 } tkt_report_place;
 
+/* Durations in ns of steps that the thread that seals does not know yet. */
+typedef struct tkt_new_steps {
+    tkt_blocks durations; /* of uint64_t */
+    bool begin_run;
+    bool lack_some; /* there are too many, or there was no memory */
+} tkt_new_steps;
+
+void tkt_new_steps_begin(tkt_new_steps *steps); /* a run; also of zeros */
+void tkt_new_steps_add(tkt_new_steps *steps, uint64_t duration_ns);
+
 typedef struct tkt_cycle {
     struct tkt_cycle        *next;
     const tkt_saved_options *options; /* borrowed from the profiler */
@@ -62,8 +72,11 @@ typedef struct tkt_cycle {
     uint64_t                 steps_lost; /* steps that `steps` lacks because memory ran out */
     uint64_t                 steps_beyond; /* and those for which it had no room */
     tkt_blocks               steps; /* tkt_step of the first steps; their times are ticks */
+    tkt_new_steps            new_steps; /* since the cycle before; if some are lacking, the next two: */
     tkt_all_steps            all_steps;
-    tkt_blocks               run; /* by tkt_cycle_keep_run(); empty without memory */
+    tkt_blocks               run; /* empty without memory */
+    double                   simulated_seconds; /* per step */
+    const struct tkt_run_so_far *so_far; /* of the worker, while it seals the cycle */
     takt_trace              *trace; /* NULL until the cycle is sealed, and if sealing failed */
     takt_trace              *earlier; /* the one that the profiler kept before it; may be NULL */
     char                    *viewable; /* path of a file that a browser can show; may be NULL */
@@ -83,8 +96,10 @@ void tkt_cycle_print(tkt_cycle *cycle);
 /* Notes a failure. Every error that is logged must also be noted. */
 void tkt_cycle_note(tkt_cycle *cycle, takt_status status);
 
-/* Keeps the run as it is now, for the trace of the cycle. */
-void tkt_cycle_keep_run(tkt_cycle *cycle, const tkt_run_steps *run);
+/* Keeps the run as it is now, for the trace of the cycle: the steps since the cycle before, which are
+ * then no longer new, or all of it. */
+void tkt_cycle_keep_run(tkt_cycle *cycle, tkt_new_steps *steps, const tkt_all_steps *all_steps,
+                        const tkt_run_steps *run);
 
 /* Destroys a cycle; NULL is ignored. */
 void tkt_cycle_destroy(tkt_cycle *cycle);
@@ -92,6 +107,16 @@ void tkt_cycle_destroy(tkt_cycle *cycle);
 /* ======== The background thread ======== */
 
 /* The thread that seals cycles, one after another. */
+
+/* The run when the cycle ended that was sealed last. */
+typedef struct tkt_run_so_far {
+    bool          is_known; /* there was memory */
+    tkt_all_steps all_steps;
+    tkt_run_steps run;
+} tkt_run_so_far;
+
+/* Continues the run up to the end of `cycle`. */
+void tkt_run_so_far_advance(tkt_run_so_far *to, tkt_cycle *cycle);
 
 typedef struct tkt_worker {
     tkt_mutex     lock;
@@ -101,6 +126,7 @@ typedef struct tkt_worker {
     tkt_cycle    *spent;    /* lock; to recycle */
     tkt_cycle    *spares;   /* lock; memory for cycles */
     uint32_t      open;     /* lock; submitted but not done */
+    tkt_run_so_far so_far;  /* of whoever seals a cycle */
     bool is_ended;          /* lock; the thread must end */
     bool is_idle;           /* lock; the thread has ended */
     bool          has_done; /* atomic; a hint that saves taking the lock */

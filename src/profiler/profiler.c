@@ -98,6 +98,7 @@ static void end_step(takt_profiler *profiler, uint64_t now)
     uint64_t ticks = now - profiler->step_begin;
     uint64_t duration_ns = tkt_clock_duration_ns(profiler->fit.ns_per_tick, ticks);
     tkt_all_steps_add(&profiler->all_steps, &profiler->run, duration_ns);
+    tkt_new_steps_add(&profiler->new_steps, duration_ns);
     if (profiler->options.given.crash_safe)
         tkt_keeping_change_run(
             &profiler->options,
@@ -204,6 +205,7 @@ static takt_status begin(takt_profiler *profiler)
     profiler->all_steps = (tkt_all_steps){.simulated_seconds = simulated_seconds};
     tkt_stats_init(&profiler->all_steps.stats);
     tkt_run_clear(&profiler->run);
+    tkt_new_steps_begin(&profiler->new_steps);
     tkt_keeping_change_run(
         &profiler->options,
         &(tkt_run_change){.kind = TKT_RUN_BEGINS, .simulated_seconds = simulated_seconds});
@@ -337,6 +339,7 @@ static void save_all(takt_profiler *profiler)
     profiler->is_away = true;
     tkt_worker_wait(&profiler->worker);
     profiler->is_away = profiler->delivered != NULL;
+    tkt_new_steps_begin(&profiler->new_steps);
     tkt_exit_count_unsaved(-1);
     tkt_keeper_end();
     tkt_windows_keep_no_more();

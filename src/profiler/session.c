@@ -252,46 +252,25 @@ static void fold_from(const tkt_window *window, uint64_t ticks)
     __atomic_store_n(&tkt_record_control.fold_until_ticks, 0, __ATOMIC_RELEASE);
 }
 
-/* Empties the trees before any thread folds. Until the window begins, threads fold nothing. */
-static void prepare_fold(void)
+static void reset_folds(void)
 {
-    __atomic_store_n(&tkt_record_control.fold_until_ticks, TKT_FOLD_NOTHING, __ATOMIC_RELAXED);
     for (tkt_thread_log *log = tkt_log_first(); log; log = tkt_log_next(log))
         tkt_log_fold_reset(log);
 }
 
-/* Work has no time: it counts from this place on, or up to it. Spans and trees have one place. */
-static void note_place(const tkt_window *window, tkt_seal_places *places, uint32_t log,
-                       const takt_record *cursor)
+/* Empties the trees before any thread folds. Until the window begins, threads fold nothing. */
+static void prepare_fold(void)
 {
-    if (window->wish.modes & TKT_KEEP)
-        tkt_seal_note_place(places, log, cursor);
-}
-
-static void note_begin(tkt_window *window)
-{
-    bool is_folded = (window->wish.modes & TKT_FOLD) != 0;
-    window->begin_places.ticks = tkt_ticks();
-    for (tkt_thread_log *log = tkt_log_first(); log; log = tkt_log_next(log))
-        note_place(window, &window->begin_places, log->number,
-                   is_folded ? tkt_log_fold_reset(log) : tkt_log_cursor(log));
-}
-
-/* Folds have been taken. */
-static void note_end(tkt_window *window)
-{
-    for (size_t i = 0; i < window->folds.count; i++)
-        note_place(window, &window->end_places, window->folds.items[i].log,
-                   window->folds.items[i].until);
-    if (!(window->wish.modes & TKT_FOLD))
-        for (tkt_thread_log *log = tkt_log_first(); log; log = tkt_log_next(log))
-            note_place(window, &window->end_places, log->number, tkt_log_cursor(log));
+    __atomic_store_n(&tkt_record_control.fold_until_ticks, TKT_FOLD_NOTHING, __ATOMIC_RELAXED);
+    reset_folds();
 }
 
 /* The window begins now. */
 static void begin_now(tkt_window *window)
 {
-    note_begin(window);
+    window->begin = tkt_record_bound();
+    if (window->wish.modes & TKT_FOLD)
+        reset_folds();
     window->begin_ticks = tkt_ticks();
     tkt_record_move(window->number, window->begin_ticks);
     if (window->wish.modes & TKT_FOLD)
@@ -349,6 +328,20 @@ static bool enlist(tkt_window *window)
     return !is_taken;
 }
 
+/* Looks for threads that have ended unnoticed, with scopes that they left open; that costs system calls
+ * for each one. A step from window to window does not wait for them: closing the one that has ended does
+ * it. */
+static void reclaim_logs(void)
+{
+    tkt_mutex_lock(&session_lock);
+    bool is_waiting = false;
+    for (const tkt_window *w = windows; w; w = w->next)
+        is_waiting |= w->is_ended;
+    tkt_mutex_unlock(&session_lock);
+    if (!is_waiting)
+        tkt_log_reclaim_all();
+}
+
 /* Switching CUPTI on takes time: the window begins after it. */
 static void begin_devices(tkt_window *window)
 {
@@ -384,7 +377,7 @@ takt_status tkt_window_open(const tkt_wish *wish, tkt_window **out)
     window->wish.whole_graphs = are_graphs_whole(wish);
     window->fit = tkt_clock_fit_now();
     tkt_mutex_init(&window->snapshots);
-    tkt_log_reclaim_all();
+    reclaim_logs();
     tkt_log_try_again();
     count_losses_from(window);
     if (wish->modes & TKT_MEMORY)
@@ -427,7 +420,7 @@ void tkt_window_end(tkt_window *window, uint64_t ticks)
         take_folds(window, ticks);
         tkt_devices_take(&window->devices);
     }
-    note_end(window);
+    window->end = tkt_record_bound();
     window->is_ended = true;
     window->longest_ticks = tkt_record_longest(window->number);
     tkt_record_close(window->number);
@@ -492,6 +485,7 @@ void tkt_window_close(tkt_window *window)
         return;
     if (!window->is_ended)
         tkt_window_end(window, tkt_ticks());
+    tkt_log_reclaim_all();
     tkt_mutex_lock(&session_lock);
     tkt_window **at = &windows;
     while (*at != window)
@@ -517,13 +511,13 @@ void tkt_window_close(tkt_window *window)
 tkt_seal_window tkt_window_bounds(const tkt_window *window, bool has_ended)
 {
     tkt_seal_window bounds = {.begin_ticks = window->begin_ticks,
-                              .begin_places = &window->begin_places,
+                              .begin = window->begin,
                               .fit = window->fit,
                               .left_out = window->wish.left_out};
     if (!has_ended)
         bounds.end_now = &window->end_ticks;
     else
-        bounds.end_places = &window->end_places;
+        bounds.end = window->end;
     bounds.end_ticks = has_ended ? window->end_ticks : 0;
     return bounds;
 }

@@ -226,8 +226,8 @@ struct tkt_window {
     bool             is_ended;
     uint64_t         begin_ticks;
     uint64_t         end_ticks;
-    tkt_seal_places  begin_places; /* of the logs; only if events are kept */
-    tkt_seal_places  end_places;
+    tkt_boundary     begin;
+    tkt_boundary     end;
     uint64_t         kept_ticks; /* first moment whose records are kept: begin_ticks, or later once
                                   * released */
     bool             was_released;

@@ -4,8 +4,7 @@
 #include "base/lock.h"
 #include "record/log.h"
 
-#define READY     (TKT_MOST_CYCLES + 2) /* the one that records, and the next */
-#define MORE_LOGS 8u                    /* of threads that have not recorded yet */
+#define READY (TKT_MOST_CYCLES + 2) /* the one that records, and the next */
 
 static tkt_mutex lock = TKT_MUTEX_INIT;
 static tkt_window *spares; /* lock */
@@ -19,8 +18,6 @@ static void free_all(tkt_window *window)
             tkt_fold_fini(&window->folds.items[i]);
         TKT_ARRAY_FREE(&window->folds);
         tkt_free(window->frames);
-        TKT_ARRAY_FREE(&window->begin_places.logs);
-        TKT_ARRAY_FREE(&window->end_places.logs);
         tkt_free(window);
         window = next;
     }
@@ -41,10 +38,8 @@ static void clear(tkt_window *window)
 {
     tkt_window empty = {.folds = window->folds,
                         .folds_made = window->folds_made,
-                        .frames = window->frames,
-                        .begin_places.logs = window->begin_places.logs,
-                        .end_places.logs = window->end_places.logs};
-    empty.folds.count = empty.begin_places.logs.count = empty.end_places.logs.count = 0;
+                        .frames = window->frames};
+    empty.folds.count = 0;
     *window = empty;
 }
 
@@ -80,13 +75,9 @@ void tkt_window_unmake(tkt_window *window)
 
 static void add_spare(void)
 {
-    size_t logs = tkt_log_count() + MORE_LOGS;
     tkt_window *window = tkt_alloc_zeroed(sizeof *window);
-    if (!window)
-        return;
-    TKT_ARRAY_RESERVE(&window->begin_places.logs, logs);
-    TKT_ARRAY_RESERVE(&window->end_places.logs, logs);
-    tkt_window_unmake(window);
+    if (window)
+        tkt_window_unmake(window);
 }
 
 void tkt_windows_keep(void)

@@ -165,12 +165,11 @@ static tkt_cycle *save(takt_profiler *profiler, takt_action next, uint64_t now)
     tkt_stream_end(cycle->stream, now); /* its last slice needs to know where the window ends */
     tkt_keeping_end(cycle, now);
     cycle->window = profiler->window;
-    cycle->all_steps = profiler->all_steps;
     tkt_run_add_window(&profiler->run, cycle->first_step, cycle->step_count);
     tkt_keeping_change_run(&profiler->options, &(tkt_run_change){.kind = TKT_RUN_WINDOW,
                                                                  .first = cycle->first_step,
                                                                  .count = cycle->step_count});
-    tkt_cycle_keep_run(cycle, &profiler->run);
+    tkt_cycle_keep_run(cycle, &profiler->new_steps, &profiler->all_steps, &profiler->run);
     cycle->is_partial = next == TKT_STOPPED && profiler->options.given.schedule.active != 0;
     profiler->window = NULL;
     profiler->cycle = NULL;

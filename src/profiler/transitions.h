@@ -29,6 +29,7 @@ struct takt_profiler {
     uint32_t cycles_missed; /* in this run: not recorded; the log has the reason of the first */
     tkt_all_steps all_steps;
     tkt_run_steps run;
+    tkt_new_steps new_steps; /* of the run, since the last cycle that was saved */
     takt_trace *last;
     char *viewable;     /* the latest file that a browser can show; NULL */
     takt_status status; /* first failure since the start; stop returns it */

@@ -66,6 +66,13 @@ void tkt_record_settle(uint64_t ticks)
     __atomic_store_n(&tkt_record_control.settled_ticks, ticks, __ATOMIC_RELAXED);
 }
 
+tkt_boundary tkt_record_bound(void)
+{
+    uint64_t ticks = tkt_ticks();
+    uint64_t number = __atomic_add_fetch(&tkt_record_control.boundary, 1, __ATOMIC_RELAXED);
+    return (tkt_boundary){number, ticks};
+}
+
 void tkt_record_move(uint32_t number, uint64_t ticks)
 {
     if (number < TKT_PLACES)

@@ -42,6 +42,7 @@ typedef struct tkt_control {
     uint32_t      epoch; /* atomic; counts how often recording was switched on */
     uint64_t      began_ticks; /* atomic; when it was last switched on */
     uint64_t      ring_until_ticks; /* atomic; with TKT_RING: chunks full before it are reused */
+    uint64_t      boundary;         /* atomic; number of the last one */
     uint64_t      settled_ticks;    /* atomic; see tkt_record_settle() */
     uint64_t      open_ticks[TKT_PLACES]; /* atomic; see tkt_record_open() */
     tkt_excused   excused[TKT_PLACES];    /* atomic; by window, but for `folded` */
@@ -81,6 +82,22 @@ static inline bool tkt_record_is_running(void)
  * the loss. Once it is closed, this goes back to the latest such moment of the others. One thread at
  * a time. */
 void tkt_record_settle(uint64_t ticks);
+
+/* A moment between two windows, or a window and none. Arguments and declared work have no time: the
+ * first of a thread behind a boundary follows a slot with the boundary's number, so that they need not
+ * be sought where the boundary is. */
+typedef struct tkt_boundary {
+    uint64_t number; /* from 1 on; 0: none */
+    uint64_t ticks;
+} tkt_boundary;
+
+/* Sets a boundary. One thread at a time. */
+tkt_boundary tkt_record_bound(void);
+
+static inline uint64_t tkt_record_boundary(void)
+{
+    return __atomic_load_n(&tkt_record_control.boundary, __ATOMIC_RELAXED);
+}
 
 /* Lost events may be older than a window that goes on. The control counts them at the number that
  * this returns; it is TKT_PLACES for one window too many. One thread at a time. */

@@ -148,10 +148,40 @@ void takt_counter(const char *name, double value)
 
 /* ---- Arguments and work: they belong to the innermost open scope ----------------------------- */
 
+/* They have no time: see tkt_boundary. */
+
 /* False for events of a scope that is not recorded: see takt_scope_hide_v1(). */
 static inline bool has_owner(const takt_thread_v1 *thread)
 {
     return takt_has_open() && !(thread->top->depth & TAKT_FRAME_HIDES);
+}
+
+/* The same as tkt_enter_to_write(), for a thread with an open scope, which has a log. False also if
+ * it came by a boundary. */
+static inline bool enter_to_add(takt_thread_v1 *thread, size_t count, takt_record **slot)
+{
+    const tkt_thread_log *log = thread->log;
+    return log->boundary == tkt_record_boundary() && tkt_enter_to_write(thread, count, slot);
+}
+
+/* Returns room for `count` slots, behind the number of the last boundary. */
+static takt_record *reserve_to_add(tkt_thread_log *log, uint32_t count)
+{
+    uint64_t boundary = tkt_record_boundary();
+    bool is_new = log->boundary != boundary;
+    takt_record *slot = tkt_log_reserve(log, count + is_new);
+    if (!slot || !is_new)
+        return slot;
+    __atomic_store_n(&log->boundary, boundary, __ATOMIC_RELAXED);
+    tkt_write_one(log->thread, slot, TKT_SLOT_BOUNDARY, boundary, 0);
+    return slot + 1;
+}
+
+static void add(tkt_thread_log *log, tkt_slot_kind kind, uint64_t bits, uint32_t key)
+{
+    takt_record *slot = reserve_to_add(log, 1);
+    if (slot)
+        tkt_write_one(log->thread, slot, kind, bits, key);
 }
 
 static TKT_APART void argument_slow(takt_site *key, tkt_slot_kind kind, uint64_t bits)
@@ -161,7 +191,7 @@ static TKT_APART void argument_slow(takt_site *key, tkt_slot_kind kind, uint64_t
         return;
     uint32_t id = tkt_log_site(log, key);
     if (id && has_owner(log->thread))
-        put(log, kind, bits, id);
+        add(log, kind, bits, id);
     tkt_log_leave(log);
 }
 
@@ -172,7 +202,7 @@ static inline void put_argument(takt_site *key, tkt_slot_kind kind, uint64_t bit
     if (!tkt_record_has(TKT_ARGUMENTS))
         return;
     takt_record *slot;
-    if (tag != TAKT_SLOW && has_owner(thread) && tkt_enter_to_write(thread, 1, &slot)) {
+    if (tag != TAKT_SLOW && has_owner(thread) && enter_to_add(thread, 1, &slot)) {
         tkt_write_one(thread, slot, kind, bits, tag >> 8);
         takt_leave(thread);
     } else {
@@ -207,7 +237,7 @@ static TKT_APART void text_slow(takt_site *key, const char *value)
         return;
     uint32_t id = tkt_log_site(log, key);
     if (id && has_owner(log->thread))
-        put(log, TKT_SLOT_ARG_STRING, tkt_text_of_value(log, value), id);
+        add(log, TKT_SLOT_ARG_STRING, tkt_text_of_value(log, value), id);
     tkt_log_leave(log);
 }
 
@@ -219,7 +249,7 @@ void takt_arg_string_v1(takt_site *site, const char *value)
     if (!tkt_record_has(TKT_ARGUMENTS))
         return;
     takt_record *slot;
-    if (tag != TAKT_SLOW && value && has_owner(thread) && tkt_enter_to_write(thread, 1, &slot)) {
+    if (tag != TAKT_SLOW && value && has_owner(thread) && enter_to_add(thread, 1, &slot)) {
         text = tkt_text_recent(thread->log, value);
         if (text)
             tkt_write_one(thread, slot, TKT_SLOT_ARG_STRING, text, tag >> 8);
@@ -245,6 +275,14 @@ static void add_work(tkt_thread_log *log, double flops, double bytes)
     add_double(&log->bytes, bytes);
 }
 
+static void write_work(tkt_thread_log *log, double flops, double bytes)
+{
+    takt_record *slot = reserve_to_add(log, 2);
+    if (slot)
+        tkt_write_two(log->thread, slot, TKT_SLOT_WORK, tkt_slot_bits(flops), 0,
+                      tkt_slot_bits(bytes));
+}
+
 static TKT_APART void work_slow(double flops, double bytes)
 {
     tkt_thread_log *log = tkt_log_enter();
@@ -253,7 +291,7 @@ static TKT_APART void work_slow(double flops, double bytes)
     if (takt_is_on(TAKT_WORK_BIT))
         add_work(log, flops, bytes);
     if (takt_is_on(TAKT_NORMAL_BIT) && has_owner(log->thread))
-        put_two(log, TKT_SLOT_WORK, tkt_slot_bits(flops), 0, tkt_slot_bits(bytes));
+        write_work(log, flops, bytes);
     tkt_log_leave(log);
 }
 
@@ -263,7 +301,7 @@ void takt_work(double flops, double bytes)
     takt_record *slot;
     if (!takt_is_on(TAKT_NORMAL_BIT | TAKT_WORK_BIT))
         return;
-    if (!takt_is_on(TAKT_WORK_BIT) && has_owner(thread) && tkt_enter_to_write(thread, 2, &slot)) {
+    if (!takt_is_on(TAKT_WORK_BIT) && has_owner(thread) && enter_to_add(thread, 2, &slot)) {
         tkt_write_two(thread, slot, TKT_SLOT_WORK, tkt_slot_bits(flops), 0, tkt_slot_bits(bytes));
         takt_leave(thread);
     } else {

@@ -138,6 +138,12 @@ typedef struct tkt_thread_mark {
     uint32_t name; /* text id */
 } tkt_thread_mark;
 
+/* How far a log was written at one moment. The place is gone if its chunk was begun anew later. */
+typedef struct tkt_fold_place {
+    const void *cursor; /* NULL: none */
+    uint64_t    ticks;  /* the moment */
+} tkt_fold_place;
+
 #define TKT_FOLD_RECENT_BITS 8
 
 typedef struct tkt_fold {
@@ -157,7 +163,8 @@ typedef struct tkt_fold {
     uint64_t  begun_before; /* spans that were open when the recording began */
     uint64_t  unfinished;   /* ... when it ended */
     uint32_t  log;         /* number of its log, */
-    const void *until;     /* and the record in it at which tkt_log_fold_take() ended */
+    tkt_fold_place from;   /* and where in it tkt_log_fold_reset() began, */
+    tkt_fold_place until;  /* and tkt_log_fold_take() ended */
     TKT_ARRAY_OF(tkt_folded_counter) counters;
     tkt_fold_index counter_index;
     TKT_ARRAY_OF(tkt_folded_task) tasks;

@@ -214,7 +214,7 @@ static void fold_slots(walk *w, const takt_record *first, const takt_record *end
             fold_name(w, slot);
         else if (tkt_slot_kind_of(slot) == TKT_SLOT_THREAD)
             w->known = 0;
-        else
+        else if (tkt_slot_kind_of(slot) != TKT_SLOT_BOUNDARY)
             w->fold->passed++;
     }
 }

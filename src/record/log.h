@@ -185,6 +185,7 @@ typedef struct tkt_thread_log {
     tkt_chunk      *head;     /* lock */
     uint32_t        pins;     /* lock */
     tkt_fold        fold;     /* lock; of everything since tkt_log_fold_reset() */
+    tkt_fold_place  fold_from; /* lock; where `fold` began */
     tkt_chunk      *unfolded; /* lock; the first slot that is not in `fold` */
     uint32_t unfolded_slot;
     uint32_t       *path;     /* lock; scratch space: the root, and a node at each depth */
@@ -210,6 +211,7 @@ typedef struct tkt_thread_log {
     tkt_skipped     skipped[TKT_SKIPPED]; /* see pair.c; the innermost last */
     uint32_t        skipped_count;
     uint32_t        chunk_count; /* chunks begun */
+    uint64_t        boundary;    /* atomic, relaxed; of the last TKT_SLOT_BOUNDARY; 0: none yet */
     takt_frame     *frames_before; /* before they moved to the crash-safe file; NULL: not moved */
     struct tkt_mapping_log *mapped; /* its place in the crash-safe file; NULL: none */
     tkt_chunk      *kept_fold;      /* of tkt_mapping_keep_fold(), like the next two */
@@ -399,16 +401,13 @@ void tkt_log_view_close(tkt_thread_log *log, tkt_log_view *view);
 void tkt_log_note_read(tkt_thread_log *log, uint64_t begin_ticks, uint64_t ticks,
                        const takt_record *until);
 
-/* The end of what its thread has written. */
-const takt_record *tkt_log_cursor(tkt_thread_log *log);
-
 /* Returns chunks that became full before `ticks` to the pool. */
 void tkt_log_release(tkt_thread_log *log, uint64_t ticks);
 
-/* Summary mode. The first forgets the fold and everything recorded so far, and returns the cursor. The
+/* Summary mode. The first forgets the fold and everything recorded so far. The
  * second moves the fold of everything recorded into *out; open scopes count as calls that end at
  * `until_ticks`. The log gets the empty fold that was there. `frames` is room for TKT_MAX_DEPTH. */
-const takt_record *tkt_log_fold_reset(tkt_thread_log *log);
+void tkt_log_fold_reset(tkt_thread_log *log);
 takt_status tkt_log_fold_take(tkt_thread_log *log, uint64_t until_ticks, takt_frame *frames,
                               tkt_fold *out);
 

@@ -15,17 +15,28 @@
 #define PIECE_SLOTS 127
 
 static uint64_t losses_without_log[TAKT_LOSS_COUNT];
+static bool has_lost; /* atomic; since the losses were read; or is about to: see expect_loss() */
 
 /* ---- Losses ---------------------------------------------------------------------------------- */
 
 static void lose(tkt_thread_log *log, takt_loss loss, uint64_t events)
 {
     uint64_t *count = log ? &log->losses[loss] : &losses_without_log[loss];
-    uint64_t now = __atomic_add_fetch(count, events, __ATOMIC_RELAXED);
+    uint64_t now = __atomic_add_fetch(count, events, __ATOMIC_SEQ_CST);
     tkt_mapping_head *head = log ? NULL : tkt_mapping();
     uint64_t *kept = head ? head->losses : log && log->mapped ? log->mapped->losses : NULL;
     if (kept)
         __atomic_store_n(&kept[loss], now, __ATOMIC_RELAXED);
+    if (!__atomic_load_n(&has_lost, __ATOMIC_SEQ_CST)) /* behind the count: it is in the next sum */
+        __atomic_store_n(&has_lost, true, __ATOMIC_SEQ_CST);
+}
+
+/* Before a thread looks whether it may drop events of before: whoever then reads the losses either sees
+ * this, and takes the thread's lock, or had said before what must stay. */
+static void expect_loss(void)
+{
+    __atomic_store_n(&has_lost, true, __ATOMIC_SEQ_CST);
+    __atomic_thread_fence(__ATOMIC_SEQ_CST); /* pairs with the one in tkt_log_losses() */
 }
 
 void tkt_log_lose(tkt_thread_log *log, takt_loss loss)
@@ -42,7 +53,7 @@ void tkt_log_lose_end(tkt_thread_log *log, uint32_t depth, uint64_t end_ticks)
     __atomic_store_n(&log->mapped->lost_ticks, end_ticks, __ATOMIC_RELEASE);
 }
 
-void tkt_log_losses(uint64_t losses[TAKT_LOSS_COUNT])
+static void sum_losses(uint64_t losses[TAKT_LOSS_COUNT])
 {
     for (int i = 0; i < TAKT_LOSS_COUNT; i++)
         losses[i] = __atomic_load_n(&losses_without_log[i], __ATOMIC_RELAXED);
@@ -52,6 +63,19 @@ void tkt_log_losses(uint64_t losses[TAKT_LOSS_COUNT])
             losses[i] += __atomic_load_n(&log->losses[i], __ATOMIC_RELAXED);
         tkt_busy_unlock(&log->lock, was);
     }
+}
+
+/* A step from window to window asks the logs of all threads only if something was lost. */
+void tkt_log_losses(uint64_t losses[TAKT_LOSS_COUNT])
+{
+    static tkt_mutex lock = TKT_MUTEX_INIT;
+    static uint64_t sums[TAKT_LOSS_COUNT]; /* lock */
+    __atomic_thread_fence(__ATOMIC_SEQ_CST);
+    uint64_t was = tkt_busy_lock(&lock);
+    if (__atomic_exchange_n(&has_lost, false, __ATOMIC_SEQ_CST))
+        sum_losses(sums);
+    memcpy(losses, sums, sizeof sums);
+    tkt_busy_unlock(&lock, was);
 }
 
 /* ---- Chunks ---------------------------------------------------------------------------------- */
@@ -259,8 +283,11 @@ static bool fold_and_reuse(tkt_thread_log *log)
  * the same time needs all events since it began. */
 static bool may_overwrite(const tkt_thread_log *log)
 {
+    if (!tkt_record_has(TKT_RING))
+        return false;
+    expect_loss();
     uint64_t until = __atomic_load_n(&tkt_record_control.ring_until_ticks, __ATOMIC_RELAXED);
-    return tkt_record_has(TKT_RING) && !log->pins && log->head != log->tail &&
+    return !log->pins && log->head != log->tail &&
            log->head->end_ticks < until;
 }
 
@@ -305,6 +332,7 @@ static void begin_gap(tkt_thread_log *log, uint64_t since)
 static bool drop_newest(tkt_thread_log *log)
 {
     tkt_chunk *tail = log->tail;
+    expect_loss();
     if (log->pins || has_settled(tail))
         return false;
     tail->count = (uint32_t)(log->thread->cursor - tail->slots);

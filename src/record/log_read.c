@@ -187,16 +187,6 @@ void tkt_log_view_close(tkt_thread_log *log, tkt_log_view *view)
     tkt_free(view->frames);
 }
 
-const takt_record *tkt_log_cursor(tkt_thread_log *log)
-{
-    tkt_log_place place;
-    uint64_t was = tkt_busy_lock(&log->lock);
-    if (tkt_log_locate(log, &place))
-        look_for_proof(log, place.cursor);
-    tkt_busy_unlock(&log->lock, was);
-    return place.cursor;
-}
-
 static bool ends_after(const takt_record *slot, uint64_t ns)
 {
     return tkt_slot_is(slot, TKT_SLOT_SPAN_AT) && slot[1].start > ns;
@@ -264,7 +254,7 @@ void tkt_log_release(tkt_thread_log *log, uint64_t ticks)
 
 /* ---- The fold -------------------------------------------------------------------------------- */
 
-const takt_record *tkt_log_fold_reset(tkt_thread_log *log)
+void tkt_log_fold_reset(tkt_thread_log *log)
 {
     uint64_t was = tkt_busy_lock(&log->lock);
     tkt_fold_clear(&log->fold);
@@ -274,8 +264,8 @@ const takt_record *tkt_log_fold_reset(tkt_thread_log *log)
         look_for_proof(log, place.cursor);
     log->unfolded = tkt_log_chunk_of(log, place.cursor);
     log->unfolded_slot = (uint32_t)(place.cursor - log->unfolded->slots);
+    log->fold_from = (tkt_fold_place){place.cursor, tkt_ticks()};
     tkt_busy_unlock(&log->lock, was);
-    return place.cursor;
 }
 
 /* With the lock: folds everything recorded up to now. */
@@ -331,7 +321,8 @@ takt_status tkt_log_fold_take(tkt_thread_log *log, uint64_t until_ticks, takt_fr
     tkt_fold_hand_on(&taken, &log->fold);
     *out = taken;
     out->log = log->number;
-    out->until = log->unfolded->slots + log->unfolded_slot;
+    out->from = log->fold_from;
+    out->until = (tkt_fold_place){log->unfolded->slots + log->unfolded_slot, tkt_ticks()};
     tkt_folded_calls room = log->taken_calls;
     log->taken_calls = log->folded_calls;
     log->folded_calls = room;
@@ -408,6 +399,7 @@ takt_status tkt_log_fold_copy(tkt_thread_log *log, uint64_t until_ticks, tkt_fol
     uint64_t was = tkt_busy_lock(&log->lock);
     takt_status status = fold_into_copy(log, frames, until_ticks, out);
     out->log = log->number;
+    out->from = log->fold_from;
     tkt_busy_unlock(&log->lock, was);
     tkt_free(frames);
     return status;

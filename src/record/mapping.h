@@ -16,7 +16,7 @@
 #include "record/scope.h"
 
 #define TKT_MAPPING_MAGIC      UINT64_C(0x45464153544B4154) /* "TAKTSAFE" in the file */
-#define TKT_MAPPING_VERSION    4u
+#define TKT_MAPPING_VERSION    5u
 #define TKT_MAPPING_WINDOWS    128u /* more than can be open or unsaved */
 #define TKT_MAPPING_LOSSES     32u
 #define TKT_MAPPING_STEPS      65536u

@@ -49,6 +49,7 @@ typedef enum tkt_slot_kind { /* first slot: start, ticks        MORE: start, tic
     TKT_SLOT_GAP,            /* since when events are missing here */
     TKT_SLOT_CALL,           /* correlation | result << 32; depth of the next span | CAPTURING */
     TKT_SLOT_STACK,          /* begin of the span that it belongs to, number of its call stack */
+    TKT_SLOT_BOUNDARY,       /* number of the last one before the slots that follow */
     TKT_SLOT_KINDS
 } tkt_slot_kind;
 

@@ -48,7 +48,7 @@ typedef struct nest {
     bool has_begun;                   /* forward: a span ended after the window's begin */
     bool is_unfinished;               /* the spans being placed are open scopes of the stack */
     bool is_before;                   /* backward: the rest was recorded before the window */
-    bool is_outside;                  /* backward: the slot is not between the window's places */
+    tkt_side side;                    /* backward: of the segment */
 } nest;
 
 /* Passes on what TKT_ARRAY_ADD() returned, and notes if that is NULL. */
@@ -198,16 +198,28 @@ static void go_over_gap(nest *n, uint64_t ticks)
         n->ancestors.count--;
 }
 
-/* The innermost span of `open` open scopes, or TKT_NO_SPAN. A scope's events come before the record
- * of its next child or of itself, so the scope is among the current ancestors. */
+/* The innermost of `open` open scopes, or NULL. A scope's events come before the record of its next
+ * child or of itself, so the scope is among the current ancestors. */
+static const ancestor *innermost(const nest *n, uint32_t open)
+{
+    for (size_t i = open > 0 ? n->ancestors.count : 0; i-- > 0;)
+        if (n->ancestors.items[i].depth == open - 1)
+            return &n->ancestors.items[i];
+    return NULL;
+}
+
+/* Its span, or TKT_NO_SPAN. */
 static uint32_t owner(const nest *n, uint32_t open)
 {
-    if (open == 0)
-        return TKT_NO_SPAN;
-    for (size_t i = n->ancestors.count; i-- > 0;)
-        if (n->ancestors.items[i].depth == open - 1)
-            return n->ancestors.items[i].place;
-    return TKT_NO_SPAN;
+    const ancestor *found = innermost(n, open);
+    return found ? found->place : TKT_NO_SPAN;
+}
+
+/* True if an argument or work was written in the window. */
+static bool is_part_of_window(const nest *n, const takt_record *slot)
+{
+    const ancestor *scope = n->side == TKT_BEFORE ? innermost(n, tkt_slot_depth(slot)) : NULL;
+    return n->side == TKT_INSIDE || (scope && scope->begin > n->sealing->window->begin_ticks);
 }
 
 /* The owner of an argument or of work, which is lost with its span. */
@@ -326,12 +338,12 @@ static void place_event(nest *n, const takt_record *slot)
     if (n->is_before)
         return;
     if (kind >= TKT_SLOT_ARG_INT && kind <= TKT_SLOT_ARG_STRING) {
-        if (!n->is_outside)
+        if (is_part_of_window(n, slot))
             add_arg(n, slot, (tkt_arg_type)(kind - TKT_SLOT_ARG_INT));
         return;
     }
     if (kind == TKT_SLOT_WORK) {
-        if (!n->is_outside)
+        if (is_part_of_window(n, slot))
             add_work(n, slot);
         return;
     }
@@ -364,38 +376,8 @@ static void place_slots(nest *n, const takt_record *first, const takt_record *en
         else if (n->count > 0 && is_in_window(n, &span))
             place(n, &span);
         else if (span.end <= n->sealing->window->begin_ticks)
-            n->is_before = true; /* a recovered log does not know the window's places */
+            n->is_before = true; /* a recovered log does not know the window's boundaries */
     }
-}
-
-static bool has_place(const tkt_segment *segment, const takt_record *place)
-{
-    return place && place >= segment->first && place <= segment->end;
-}
-
-static void place_segment(nest *n, const tkt_segment *segment)
-{
-    const takt_record *end = segment->end;
-    if (has_place(segment, n->run->window_end)) {
-        place_slots(n, n->run->window_end, end);
-        n->is_outside = false;
-        end = n->run->window_end;
-    }
-    if (has_place(segment, n->run->window_begin)) {
-        place_slots(n, n->run->window_begin, end);
-        n->is_outside = true;
-        end = n->run->window_begin;
-    }
-    place_slots(n, segment->first, end);
-}
-
-/* Without the window's end in this run, all of it was written before. */
-static bool is_end_in_run(const nest *n)
-{
-    for (size_t i = 0; i < n->run->segments.count; i++)
-        if (has_place(&n->run->segments.items[i], n->run->window_end))
-            return true;
-    return false;
 }
 
 static void place_all(nest *n)
@@ -409,9 +391,11 @@ static void place_all(nest *n)
     n->is_unfinished = false;
     if (n->run->gap_ticks)
         go_over_gap(n, n->run->gap_ticks);
-    n->is_outside = is_end_in_run(n);
-    for (size_t i = n->run->segments.count; i-- > 0;)
-        place_segment(n, &n->run->segments.items[i]);
+    for (size_t i = n->run->segments.count; i-- > 0;) {
+        const tkt_segment *segment = &n->run->segments.items[i];
+        n->side = segment->side;
+        place_slots(n, segment->first, segment->end);
+    }
 }
 
 /* ---- Recorded order -------------------------------------------------------------------------- */

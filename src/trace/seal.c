@@ -143,13 +143,12 @@ __attribute__((cold)) static void end_run(tkt_sealing *sealing, tkt_run *run)
     run->segments.count = 0;
 }
 
-static void add_segment(tkt_sealing *sealing, tkt_run *run, const takt_record *first,
-                        const takt_record *end)
+static void add_segment(tkt_sealing *sealing, tkt_run *run, const tkt_segment *part)
 {
-    tkt_segment *segment = first == end ? NULL : TKT_ARRAY_ADD(&run->segments);
+    tkt_segment *segment = part->first < part->end ? TKT_ARRAY_ADD(&run->segments) : NULL;
     if (segment)
-        *segment = (tkt_segment){first, end};
-    else if (first != end)
+        *segment = *part;
+    else if (part->first < part->end)
         sealing->is_out_of_memory = true;
 }
 
@@ -182,25 +181,21 @@ static void add_tasks(tkt_sealing *sealing, const tkt_log_part *part)
             tkt_async_add(sealing, slot);
 }
 
-/* Splits a part where another thread continues the log. Skips the first `sealed_count` slots, which
- * an earlier slice sealed. */
-static void split_part(tkt_sealing *sealing, tkt_run *run, const tkt_log_part *part,
-                       uint32_t sealed_count)
+/* Splits slots where another thread continues the log. Those before `unsealed` are in an earlier
+ * slice. */
+static void split_slots(tkt_sealing *sealing, tkt_run *run, const tkt_segment *slots,
+                        const takt_record *unsealed)
 {
-    const takt_record *first = part->slots + sealed_count, *end = part->slots + part->count;
-    if (part->is_earlier) {
-        add_tasks(sealing, part);
-        return;
-    }
-    begin_run(sealing, run, part->thread);
-    for (const takt_record *slot = part->slots; slot < end; slot++) {
+    tkt_segment part = *slots;
+    part.first = part.first < unsealed ? unsealed : part.first;
+    for (const takt_record *slot = slots->first; slot < slots->end; slot++) {
         if (tkt_slot_is_plain(slot))
             continue;
         if (tkt_slot_kind_of(slot) == TKT_SLOT_NAME)
             run->thread.name = slot->ticks;
-        if (slot < first && tkt_slot_kind_of(slot) == TKT_SLOT_THREAD)
+        if (slot < unsealed && tkt_slot_kind_of(slot) == TKT_SLOT_THREAD)
             run->thread = (tkt_thread_mark){slot[0].start, slot[0].ticks, slot[1].ticks};
-        if (slot < first)
+        if (slot < unsealed)
             continue;
         if (tkt_slot_kind_of(slot) == TKT_SLOT_TASK || tkt_slot_kind_of(slot) == TKT_SLOT_SPAN_AT)
             tkt_async_add(sealing, slot);
@@ -208,20 +203,61 @@ static void split_part(tkt_sealing *sealing, tkt_run *run, const tkt_log_part *p
             note_late_call(sealing, slot);
         if (tkt_slot_kind_of(slot) != TKT_SLOT_THREAD)
             continue;
-        add_segment(sealing, run, first, slot);
+        part.end = slot;
+        add_segment(sealing, run, &part);
         begin_run(sealing, run, (tkt_thread_mark){slot[0].start, slot[0].ticks, slot[1].ticks});
-        first = slot + 2;
+        part.first = slot + 2;
     }
-    add_segment(sealing, run, first, end);
+    part.end = slots->end;
+    add_segment(sealing, run, &part);
 }
 
-/* Seals a log's slots, without the first `sealed_count` of part `part` and the parts before. `run`
- * has the window's places. */
-static void seal_view(tkt_sealing *sealing, const tkt_log_view *view, tkt_run run, size_t part,
-                      uint32_t sealed_count)
+/* A log's slots, and where the window lies in them. */
+typedef struct log_slots {
+    const tkt_log_view *view;
+    size_t part;                     /* the first that is not in an earlier slice, */
+    const takt_record *unsealed;     /* and the slot in it; NULL: all */
+    const takt_record *window_begin; /* NULL: all is behind it */
+    tkt_side before;                 /* it; TKT_INSIDE if it is NULL */
+    const takt_record *window_end;   /* NULL: all is before it */
+} log_slots;
+
+static bool has_place(const tkt_log_part *part, const takt_record *place)
 {
-    for (size_t i = part; i < view->parts.count; i++, sealed_count = 0)
-        split_part(sealing, &run, &view->parts.items[i], sealed_count);
+    return place && place >= part->slots && place <= part->slots + part->count;
+}
+
+/* Splits a part also where the window begins and ends. */
+static void split_part(tkt_sealing *sealing, tkt_run *run, const log_slots *slots,
+                       const tkt_log_part *part, tkt_side *side)
+{
+    tkt_segment rest = {part->slots, part->slots + part->count, *side};
+    const takt_record *ends[] = {slots->window_begin, slots->window_end};
+    if (part->is_earlier) {
+        add_tasks(sealing, part);
+        return;
+    }
+    begin_run(sealing, run, part->thread);
+    bool is_first = part == &slots->view->parts.items[slots->part];
+    const takt_record *unsealed = is_first && slots->unsealed ? slots->unsealed : part->slots;
+    for (int i = 0; i < 2; i++) {
+        if (!has_place(part, ends[i]))
+            continue;
+        split_slots(sealing, run, &(tkt_segment){rest.first, ends[i], rest.side}, unsealed);
+        rest.first = ends[i];
+        rest.side = i == 0 ? TKT_INSIDE : TKT_OUTSIDE;
+    }
+    split_slots(sealing, run, &rest, unsealed);
+    *side = rest.side;
+}
+
+static void seal_slots(tkt_sealing *sealing, const log_slots *slots)
+{
+    const tkt_log_view *view = slots->view;
+    tkt_side side = slots->before;
+    tkt_run run = {0};
+    for (size_t i = slots->part; i < view->parts.count; i++)
+        split_part(sealing, &run, slots, &view->parts.items[i], &side);
     run.frames = view->frames;
     run.frame_count = view->frame_count;
     run.gap_ticks = view->gap_ticks;
@@ -229,18 +265,15 @@ static void seal_view(tkt_sealing *sealing, const tkt_log_view *view, tkt_run ru
     TKT_ARRAY_FREE(&run.segments);
 }
 
-/* The log's place and its part, or NULL and 0 if there is none, or if the log no longer has it. */
-static const takt_record *find_place(const tkt_seal_places *places, uint32_t number,
-                                     const tkt_log_view *view, size_t *part)
+/* The place in the view and its part, or NULL and 0 if there is none, or if the log no longer has
+ * it. */
+static const takt_record *find_place(const tkt_log_view *view, const tkt_fold_place *place,
+                                     size_t *part)
 {
     *part = 0;
-    if (!places || number >= places->logs.count)
-        return NULL;
-    const tkt_seal_place *place = &places->logs.items[number];
     for (size_t i = 0; i < view->parts.count; i++) {
         const tkt_log_part *at = &view->parts.items[i];
-        if (place->cursor < at->slots || place->cursor > at->slots + at->count ||
-            at->begun_ticks > place->ticks)
+        if (!has_place(at, place->cursor) || at->begun_ticks > place->ticks)
             continue;
         *part = i;
         return place->cursor;
@@ -252,15 +285,75 @@ static const takt_record *find_place(const tkt_seal_places *places, uint32_t num
     return NULL;
 }
 
-bool tkt_seal_note_place(tkt_seal_places *places, uint32_t number, const takt_record *cursor)
+static const takt_record *find_number(const tkt_log_part *part, uint64_t number)
+{
+    for (const takt_record *slot = part->slots; slot < part->slots + part->count; slot++)
+        if (tkt_slot_is(slot, TKT_SLOT_BOUNDARY) && slot->start >= number)
+            return slot;
+    return NULL;
+}
+
+/* The boundary's place: what is behind it and has no time was written later. No such event is
+ * between it and the slot with its number. Chunks that were begun later are behind it, too, since
+ * that slot may have been dropped. */
+static const takt_record *find_boundary(const tkt_log_view *view, const tkt_boundary *boundary,
+                                        size_t *part)
+{
+    const tkt_log_part *parts = view->parts.items;
+    size_t end = view->parts.count;
+    while (end > 0 && parts[end - 1].begun_ticks > boundary->ticks && !parts[end - 1].is_earlier)
+        end--;
+    size_t first = end; /* in most cases one part has it: the last that was begun before */
+    while (first > 0 && !parts[first - 1].is_earlier &&
+           (first == end || parts[first].begun_ticks == boundary->ticks))
+        first--;
+    for (*part = first; *part < end; ++*part) {
+        const takt_record *found = find_number(&parts[*part], boundary->number);
+        if (found)
+            return found;
+    }
+    if (first == end) /* there is a last part, which is not earlier */
+        return parts[end].slots;
+    *part = end - 1;
+    return parts[end - 1].slots + parts[end - 1].count;
+}
+
+static const tkt_fold *fold_of(const tkt_seal_window *window, uint32_t log)
+{
+    for (size_t i = 0; window->with_fold && i < window->fold_count; i++)
+        if (window->folds[i].log == log)
+            return &window->folds[i];
+    return NULL;
+}
+
+static void find_window(const tkt_seal_window *window, uint32_t log, log_slots *slots)
+{
+    const tkt_fold *fold = fold_of(window, log);
+    size_t begin_part = 0, end_part = 0;
+    if (fold) {
+        slots->window_begin = find_place(slots->view, &fold->from, &begin_part);
+        slots->window_end = find_place(slots->view, &fold->until, &end_part);
+    } else {
+        if (window->begin.number)
+            slots->window_begin = find_boundary(slots->view, &window->begin, &begin_part);
+        if (window->end.number)
+            slots->window_end = find_boundary(slots->view, &window->end, &end_part);
+    }
+    if (begin_part < slots->part) /* an earlier slice has it */
+        slots->window_begin = NULL;
+    if (slots->window_begin)
+        slots->before = fold ? TKT_OUTSIDE : TKT_BEFORE;
+}
+
+static bool note_place(tkt_seal_places *places, uint32_t number, const takt_record *cursor)
 {
     while (places->logs.count <= number) {
-        tkt_seal_place *added = TKT_ARRAY_ADD(&places->logs);
+        tkt_fold_place *added = TKT_ARRAY_ADD(&places->logs);
         if (!added)
             return false;
-        *added = (tkt_seal_place){0};
+        *added = (tkt_fold_place){0};
     }
-    places->logs.items[number] = (tkt_seal_place){cursor, tkt_ticks()};
+    places->logs.items[number] = (tkt_fold_place){cursor, tkt_ticks()};
     return true;
 }
 
@@ -269,8 +362,8 @@ static takt_status seal_log(tkt_sealing *sealing, tkt_thread_log *log)
     tkt_log_view view;
     const tkt_seal_window *window = sealing->window;
     uint64_t from = window->begin_ticks;
-    if (window->begin_places && window->begin_places->ticks) /* work counts from the place on */
-        from = window->begin_places->ticks;
+    if (window->begin.number) /* work counts from there on */
+        from = window->begin.ticks;
     if (window->places && window->places->ticks > from)
         from = window->places->ticks;
     takt_status status = tkt_log_view_open(log, from, &view);
@@ -283,15 +376,12 @@ static takt_status seal_log(tkt_sealing *sealing, tkt_thread_log *log)
     const tkt_log_part *last = &view.parts.items[view.parts.count - 1];
     if (window->places)
         tkt_log_note_read(log, window->begin_ticks, tkt_ticks(), last->slots + last->count);
-    size_t part;
-    tkt_run run = {0};
-    run.window_begin = find_place(window->begin_places, log->number, &view, &part);
-    run.window_end = find_place(window->end_places, log->number, &view, &part);
-    const takt_record *sealed = find_place(window->places, log->number, &view, &part);
-    seal_view(sealing, &view, run, part,
-              sealed ? (uint32_t)(sealed - view.parts.items[part].slots) : 0);
-    if (window->places &&
-        !tkt_seal_note_place(&sealing->places, log->number, last->slots + last->count))
+    log_slots slots = {.view = &view};
+    if (window->places && log->number < window->places->logs.count)
+        slots.unsealed = find_place(&view, &window->places->logs.items[log->number], &slots.part);
+    find_window(window, log->number, &slots);
+    seal_slots(sealing, &slots);
+    if (window->places && !note_place(&sealing->places, log->number, last->slots + last->count))
         sealing->is_out_of_memory = true;
     tkt_log_view_close(log, &view);
     return sealing->is_out_of_memory ? TAKT_NO_MEMORY : TAKT_OK;
@@ -302,7 +392,7 @@ static takt_status seal_all(tkt_sealing *sealing)
     const tkt_seal_source *source = sealing->window->source;
     takt_status status = TAKT_OK;
     for (size_t i = 0; source && i < source->views.count; i++)
-        seal_view(sealing, &source->views.items[i], (tkt_run){0}, 0, 0);
+        seal_slots(sealing, &(log_slots){.view = &source->views.items[i]});
     for (tkt_thread_log *log = source ? NULL : tkt_log_first(); log && status == TAKT_OK;
          log = tkt_log_next(log))
         status = seal_log(sealing, log);
@@ -316,7 +406,7 @@ static void take_back(const tkt_seal_window *window)
 {
     const tkt_seal_places *places = window->places;
     for (tkt_thread_log *log = tkt_log_first(); log; log = tkt_log_next(log)) {
-        tkt_seal_place place = {0};
+        tkt_fold_place place = {0};
         if (log->number < places->logs.count)
             place = places->logs.items[log->number];
         tkt_log_note_read(log, window->begin_ticks, place.ticks, place.cursor);

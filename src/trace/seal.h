@@ -16,31 +16,21 @@
 
 /* ======== Sealing ======== */
 
-/* How far a log was written at one moment. The place is gone if its chunk was begun anew later. */
-typedef struct tkt_seal_place {
-    const takt_record *cursor; /* NULL: there was no such log */
-    uint64_t           ticks;  /* the moment */
-} tkt_seal_place;
-
-/* The places of all logs. Starts as {0}. */
+/* Where the last slice ended in all logs. Starts as {0}. */
 typedef struct tkt_seal_places {
-    TKT_ARRAY_OF(tkt_seal_place) logs; /* by the log's number */
-    uint64_t ticks; /* of the last slice, or when the places were noted; chunks that were full before
-                     * are not needed */
+    TKT_ARRAY_OF(tkt_fold_place) logs; /* by the log's number */
+    uint64_t ticks; /* of the slice; chunks that were full before are not needed */
 } tkt_seal_places;
 
-/* Notes that the log of this number was written up to `cursor`, as of now. False without memory: the
- * log has no place then. */
-bool tkt_seal_note_place(tkt_seal_places *places, uint32_t number, const takt_record *cursor);
-
 /* The window to seal. Spans that cross its ends are cut there and marked. Arguments and declared
- * work have no time: they belong to the window if they were written between its two places. */
+ * work have no time: they belong to the window if they were written between its two boundaries, or
+ * where the fold of their log begins and ends, so that both forms of a trace have the same. */
 typedef struct tkt_seal_window {
     uint64_t      begin_ticks;
     uint64_t      end_ticks;
     const uint64_t *end_now;  /* atomic; once it is not 0, it counts instead. NULL: never */
-    const tkt_seal_places *begin_places; /* NULL, or lacking a log: where its slots begin */
-    const tkt_seal_places *end_places;   /* ... or end */
+    tkt_boundary  begin;     /* number 0: where the slots begin */
+    tkt_boundary  end;       /* ... or end */
     uint32_t      last_correlation; /* late_calls gets ids up to this one */
     tkt_clock_fit fit;
     bool          with_spans; /* make the full form */
@@ -102,9 +92,17 @@ void tkt_stacks_fini(tkt_stacks *known);
 /* A run is the slots of one thread in one log, in the order in which they were written. When a
  * thread ends, the next new thread continues its log, so a log may have several runs. */
 
+/* Where what has no time was written. */
+typedef enum tkt_side {
+    TKT_INSIDE, /* in the window, */
+    TKT_BEFORE, /* before it, unless its scope began in it: a thread may hear of a boundary late, */
+    TKT_OUTSIDE
+} tkt_side;
+
 typedef struct tkt_segment {
     const takt_record *first;
     const takt_record *end;
+    tkt_side           side;
 } tkt_segment;
 
 typedef struct tkt_run {
@@ -113,8 +111,6 @@ typedef struct tkt_run {
     const takt_frame *frames; /* open at the end; outermost first */
     uint32_t          frame_count;
     uint64_t          gap_ticks; /* since when events are missing at the end; 0: none are */
-    const takt_record *window_begin; /* the window's places in this log; NULL: unknown */
-    const takt_record *window_end;
 } tkt_run;
 
 /* The state of tkt_seal(). */

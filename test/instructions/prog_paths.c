@@ -7,9 +7,13 @@
 #include "record/control.h"
 #include "record/log.h"
 
+#include <pthread.h>
+#include <stdatomic.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <time.h>
 
 #if __has_include(<valgrind/callgrind.h>)
 #include <valgrind/callgrind.h>
@@ -309,9 +313,9 @@ static const struct path {
     {"name_built", run_built_names, TRACE, 241},
     {"span", run_span, TRACE, 721},
     {"span_made", run_made_span, TRACE, 647},
-    {"scope_argument", run_argument, TRACE, 89},
+    {"scope_argument", run_argument, TRACE, 93},
     {"scope_text", run_text, TRACE, 210},
-    {"scope_work", run_work, TRACE, 100},
+    {"scope_work", run_work, TRACE, 105},
     {"counter", run_counter, TRACE, 45},
     {"mark", run_mark, TRACE, 35},
     {"scope_summary", run_scope, TKT_FOLD, 145},
@@ -365,6 +369,57 @@ static void count_path(const struct path *path)
     printf("%s %u %u\n", path->name, TIMES, path->most);
 }
 
+/* ---- A step from window to window ------------------------------------------------------------ */
+
+#define CYCLES 32u
+
+static atomic_bool may_end;
+
+static void pause_ms(long ms)
+{
+    nanosleep(&(struct timespec){.tv_nsec = ms * 1000000}, NULL);
+}
+
+/* A thread of a pool, which has recorded something once. */
+static void *stay(void *unused)
+{
+    (void)unused;
+    run_scope(1);
+    while (!may_end)
+        pause_ms(10);
+    return NULL;
+}
+
+/* Of the thread that steps alone. The worker is done with the cycles before. */
+static void count_boundary(const char *name, unsigned threads, unsigned most)
+{
+    pthread_t others[32];
+    takt_profiler *profiler;
+    takt_profiler_options options = TAKT_PROFILER_OPTIONS_INIT;
+    options.activities = TAKT_ACTIVITIES_CPU;
+    options.schedule.active = 1;
+    if (takt_profiler_create(&options, &profiler) || takt_profiler_start(profiler))
+        exit(1);
+    may_end = false;
+    for (unsigned i = 0; i < threads; i++)
+        pthread_create(&others[i], NULL, stay, NULL);
+    for (unsigned i = 0; i < 2 * CYCLES; i++) {
+        pause_ms(20);
+        if (i == CYCLES)
+            CALLGRIND_ZERO_STATS;
+        run_scope(10);
+        CALLGRIND_TOGGLE_COLLECT;
+        takt_profiler_step(profiler);
+        CALLGRIND_TOGGLE_COLLECT;
+    }
+    CALLGRIND_DUMP_STATS_AT(name);
+    may_end = true;
+    for (unsigned i = 0; i < threads; i++)
+        pthread_join(others[i], NULL);
+    takt_profiler_destroy(profiler);
+    printf("%s %u %u\n", name, CYCLES, most);
+}
+
 int main(void)
 {
     made = takt_name_make("made once", 9);
@@ -376,5 +431,7 @@ int main(void)
         snprintf(names[i], sizeof names[i], "one of many %02u", i);
     for (size_t i = 0; i < sizeof paths / sizeof *paths; i++)
         count_path(&paths[i]);
+    count_boundary("cycle_boundary", 0, 10600);
+    count_boundary("cycle_boundary_32", 31, 10600);
     return 0;
 }

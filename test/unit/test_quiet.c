@@ -47,17 +47,18 @@ enum {
 
 static volatile char selector;
 static volatile long calls, first_call, other_calls; /* the last: see on_call() */
+static bool may_ask_for_threads;                     /* a summary, which reads them */
 
 /* Counts the call, and lets it and those that follow run. Between windows Takt wakes its threads,
- * and asks whether threads are there. */
+ * last of all. */
 __attribute__((unused)) static void on_call(int signal, siginfo_t *info, void *context)
 {
     (void)signal;
     selector = ALLOWED;
     if (calls++ == 0)
         first_call = info->si_syscall;
-    other_calls += info->si_syscall != SYS_futex && info->si_syscall != SYS_tgkill &&
-                   info->si_syscall != SYS_getpid;
+    bool asks = info->si_syscall == SYS_tgkill || info->si_syscall == SYS_getpid;
+    other_calls += info->si_syscall != SYS_futex && !(asks && may_ask_for_threads);
 #ifdef __x86_64__
     ((ucontext_t *)context)->uc_mcontext.gregs[REG_RIP] -= 2; /* the instruction once more */
 #else
@@ -228,12 +229,25 @@ static void *record_beside(void *unused)
     return NULL;
 }
 
-/* True once Takt knows that the threads of all logs will tell when they end, which takes a second:
- * until then it asks the kernel whether they are there. */
+/* A thread of a pool without work. */
+static void *record_once(void *unused)
+{
+    (void)unused;
+    {
+        TAKT_SCOPE("beside it");
+    }
+    while (!__atomic_load_n(&may_end, __ATOMIC_RELAXED))
+        nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
+    return NULL;
+}
+
+/* True once a summary knows that the threads of all logs will tell when they end, which takes a
+ * second: until then it has the kernel copy their state. */
 static bool are_known(void)
 {
     bool are_known = true;
-    for (tkt_thread_log *log = tkt_log_first(); log; log = tkt_log_next(log)) {
+    for (tkt_thread_log *log = tkt_log_first(); log && may_ask_for_threads;
+         log = tkt_log_next(log)) {
         tkt_mutex_lock(&log->lock);
         bool is_old = log->proof.is_grown && __atomic_load_n(&log->youth, __ATOMIC_RELAXED) == 0;
         are_known &= is_old || log->thread == &takt_thread_hot_v1;
@@ -244,14 +258,16 @@ static bool are_known(void)
 
 static bool is_boundary_quiet(const char *what, takt_profiler *profiler)
 {
-    pthread_t beside;
+    pthread_t beside[2];
     long faults = 0;
     wait_for_memory();
-    pthread_create(&beside, NULL, record_beside, NULL);
+    may_ask_for_threads = profiler->options.given.mode == TAKT_MODE_SUMMARY;
+    pthread_create(&beside[0], NULL, record_beside, NULL);
+    pthread_create(&beside[1], NULL, may_ask_for_threads ? record_beside : record_once, NULL);
     for (int i = 0; i < 3 || !are_known(); i++)
         make_steps(profiler, false, &faults);
     faults = 0; /* code that runs first has no pages */
-    if (profiler->options.given.mode == TAKT_MODE_SUMMARY)
+    if (may_ask_for_threads)
         allocations = 0; /* the first trees are the memory of later ones */
     bool is_trapping = can_trap();
     for (int i = 0; i < CYCLES; i++)
@@ -259,7 +275,8 @@ static bool is_boundary_quiet(const char *what, takt_profiler *profiler)
     if (is_trapping)
         prctl(PR_SET_SYSCALL_USER_DISPATCH, PR_SYS_DISPATCH_OFF, 0, 0, 0);
     __atomic_store_n(&may_end, true, __ATOMIC_RELAXED);
-    pthread_join(beside, NULL);
+    pthread_join(beside[0], NULL);
+    pthread_join(beside[1], NULL);
     if (!are_faults_ours())
         faults = 0;
     bool is_quiet = allocations == 0 && faults <= MOST_JOINED && other_calls == 0;

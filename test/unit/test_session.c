@@ -256,6 +256,88 @@ TEST(work_and_arguments_belong_to_the_window_in_which_they_were_given)
     takt_trace_release(trace);
 }
 
+enum {
+    LEAST_BYTES = 1 << 20
+};
+
+/* The chunk that has the boundary's number goes, in a flight that is longer than its memory. */
+TEST(work_counts_where_the_begin_was_overwritten)
+{
+    const tkt_wish wish = {.modes = TKT_KEEP | TKT_RING | TKT_ARGUMENTS,
+                           .mask = TAKT_NORMAL_BIT,
+                           .max_bytes = LEAST_BYTES};
+    tkt_window *window = window_with(&wish);
+    pass_ns(1);
+    takt_begin("open");
+    for (int i = 0; i < 100; i++) {
+        declare(MANY / 2);
+        pass_ns(1);
+    }
+    end_window(window);
+    pass_ns(1);
+    declare(MANY / 10);
+    takt_trace *trace = seal_window(window);
+    const tkt_track *track = &trace->tracks.items[0];
+    uint64_t kept = track->args.count;
+    assert_true(kept > MANY && kept + trace->losses[TAKT_LOSS_OVERWRITTEN] / 2 >= 50 * MANY);
+    assert_int_equal(track->works.count, 1);
+    assert_true(track->works.items[0].flops == (double)kept);
+    assert_int_equal(track->args.items[kept - 1].value.u, MANY / 2 - 1); /* none from after it */
+    takt_trace_release(trace);
+    takt_end();
+}
+
+static void *work_in_the_window(void *sum)
+{
+    tkt_window **window = sum;
+    takt_begin("thread");
+    declare(3);
+    pass_ns(1);
+    *window = open_window(TKT_KEEP | TKT_ARGUMENTS);
+    declare(4);
+    pass_ns(1);
+    return NULL; /* which ends the scope */
+}
+
+static void *end_the_window(void *sum)
+{
+    tkt_window **window = sum;
+    takt_begin("thread");
+    declare(10);
+    end_window(*window);
+    declare(20);
+    takt_end();
+    return NULL;
+}
+
+static double flops_of_track(const takt_trace *trace, size_t track)
+{
+    double flops = 0;
+    for (size_t i = 0; i < trace->tracks.items[track].works.count; i++)
+        flops += trace->tracks.items[track].works.items[i].flops;
+    return flops;
+}
+
+/* Both threads use one log, one after the other. */
+TEST(a_window_has_the_work_of_threads_that_begin_and_end_in_it)
+{
+    tkt_window *window, *around = open_window(TKT_KEEP | TKT_ARGUMENTS);
+    pthread_t thread;
+    assert_int_equal(pthread_create(&thread, NULL, work_in_the_window, &window), 0);
+    pthread_join(thread, NULL);
+    pass_ns(1);
+    assert_int_equal(pthread_create(&thread, NULL, end_the_window, &window), 0);
+    pthread_join(thread, NULL);
+    takt_trace *trace = seal_window(window);
+    assert_int_equal(trace->tracks.count, 2);
+    assert_true(flops_of_track(trace, 0) + flops_of_track(trace, 1) == 14);
+    assert_true(flops_of_track(trace, 0) == 4 || flops_of_track(trace, 1) == 4);
+    takt_trace_release(trace);
+    trace = end_and_seal(around);
+    assert_true(flops_of_spans(trace) == 37);
+    takt_trace_release(trace);
+}
+
 TEST(only_one_window_at_a_time_is_folded)
 {
     const tkt_wish wish = {.modes = TKT_FOLD, .mask = TAKT_NORMAL_BIT};
