@@ -129,6 +129,7 @@ typedef struct tkt_worker {
     tkt_run_so_far so_far;  /* of whoever seals a cycle */
     bool is_ended;          /* lock; the thread must end */
     bool is_idle;           /* lock; the thread has ended */
+    bool is_looking;        /* lock; the thread wakes up soon */
     bool          has_done; /* atomic; a hint that saves taking the lock */
     bool          has_thread;
     tkt_thread    thread;

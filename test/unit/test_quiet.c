@@ -49,7 +49,7 @@ static volatile char selector;
 static volatile long calls, first_call, other_calls; /* the last: see on_call() */
 static bool may_ask_for_threads;                     /* a summary, which reads them */
 
-/* Counts the call, and lets it and those that follow run. Between windows Takt wakes its threads,
+/* Counts the call, and lets it and those that follow run. Between windows Takt may wake its thread,
  * last of all. */
 __attribute__((unused)) static void on_call(int signal, siginfo_t *info, void *context)
 {
