@@ -1,6 +1,7 @@
 /* The steps of the whole run, in the trace of each cycle and in its file. */
 #include "test_profiler_folder.h"
 #include "profiler/blocks.h"
+#include "profiler/transitions.h"
 #include "profiler/stream.h"
 #include "support/memory_sink.h"
 #include "trace/model.h"
@@ -162,10 +163,42 @@ TEST(a_long_run_is_thinned_out)
     takt_profiler_destroy(profiler);
 }
 
+/* The thread that seals gets the run as a whole, and then the steps that are new. */
+TEST(a_run_goes_on_after_a_long_cycle)
+{
+    takt_profiler_options options = options_for(&traces, (takt_schedule){.active = 5000});
+    takt_profiler *profiler = started(&options);
+    make_steps(profiler, 0, 4000);
+    size_t most = profiler->new_steps.durations.bytes;
+    make_steps(profiler, 4000, 1100);
+    assert_int_equal(most, 4000 * sizeof(uint64_t));
+    assert_int_equal(profiler->new_steps.durations.bytes, 100 * sizeof(uint64_t));
+    takt_profiler_stop(profiler);
+    assert_int_equal(traces.count, 2);
+    assert_run(traces.items[0], 5000);
+    assert_run(traces.items[1], 5100);
+    assert_window(traces.items[0], 0, 0, 4999);
+    assert_window(traces.items[1], 1, 5000, 5099);
+    takt_profiler_destroy(profiler);
+}
+
+TEST(new_steps_take_little_memory_however_long_no_cycle_ends)
+{
+    takt_profiler_options options =
+        options_for(&traces, (takt_schedule){.wait = 1000000, .active = 1});
+    takt_profiler *profiler = started(&options);
+    make_steps(profiler, 0, 4096);
+    assert_int_equal(profiler->new_steps.durations.bytes, 4096 * sizeof(uint64_t));
+    make_steps(profiler, 4096, 1);
+    assert_int_equal(profiler->new_steps.durations.bytes, 0);
+    takt_profiler_stop(profiler);
+    takt_profiler_destroy(profiler);
+}
+
 /* ---- Files ----------------------------------------------------------------------------------- */
 
-/* Opens the only file of the folder whose name ends so; NULL if it is not there, or has no head yet:
- * a kernel shows what is written page by page. */
+/* Opens the only file of the folder whose name ends so; NULL if it is not there, or has no head
+ * yet: a kernel shows what is written page by page. */
 static takt_trace *open_file(const char *ending)
 {
     char path[1024] = "";

@@ -198,12 +198,17 @@ static void nest(int depth)
         nest(depth - 1);
 }
 
+static long unwoken; /* cycles that the worker finds when it looks, as it does while it can see that
+                      * something is recorded */
+
 /* Of a cycle, the last of which ends it. */
 static void make_steps(takt_profiler *profiler, bool is_trapping, long *faults)
 {
+    uint32_t wakes = 0;
     for (int i = 0; i < CYCLE_STEPS; i++) {
         if (i + 1 == CYCLE_STEPS)
             wait_for_worker(profiler);
+        wakes = __atomic_load_n(&profiler->worker.changed.sequence, __ATOMIC_RELAXED);
         long before = faults_of_this_thread();
         is_counted = true;
         selector = is_trapping ? TRAPPED : ALLOWED;
@@ -215,6 +220,7 @@ static void make_steps(takt_profiler *profiler, bool is_trapping, long *faults)
         is_counted = false;
         *faults += faults_of_this_thread() - before;
     }
+    unwoken += __atomic_load_n(&profiler->worker.changed.sequence, __ATOMIC_RELAXED) == wakes;
 }
 
 static bool may_end; /* atomic */
@@ -269,6 +275,7 @@ static bool is_boundary_quiet(const char *what, takt_profiler *profiler)
     faults = 0; /* code that runs first has no pages */
     if (may_ask_for_threads)
         allocations = 0; /* the first trees are the memory of later ones */
+    unwoken = 0;
     bool is_trapping = can_trap();
     for (int i = 0; i < CYCLES; i++)
         make_steps(profiler, is_trapping, &faults);
@@ -279,12 +286,13 @@ static bool is_boundary_quiet(const char *what, takt_profiler *profiler)
     pthread_join(beside[1], NULL);
     if (!are_faults_ours())
         faults = 0;
-    bool is_quiet = allocations == 0 && faults <= MOST_JOINED && other_calls == 0;
+    bool is_quiet =
+        allocations == 0 && faults <= MOST_JOINED && other_calls == 0 && unwoken > CYCLES / 2;
     if (!is_quiet)
         fprintf(stderr,
                 "%s: %ld allocations, %ld page faults, %ld other system calls in steps, the "
-                "first call of number %ld\n",
-                what, allocations, faults, other_calls, first_call);
+                "first call of number %ld; %ld cycles woke nobody\n",
+                what, allocations, faults, other_calls, first_call, unwoken);
     return is_quiet;
 }
 

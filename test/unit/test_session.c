@@ -266,9 +266,12 @@ TEST(work_counts_where_the_begin_was_overwritten)
     const tkt_wish wish = {.modes = TKT_KEEP | TKT_RING | TKT_ARGUMENTS,
                            .mask = TAKT_NORMAL_BIT,
                            .max_bytes = LEAST_BYTES};
-    tkt_window *window = window_with(&wish);
-    pass_ns(1);
+    tkt_window *warm = open_window(0);
     takt_begin("open");
+    pass_ns(1);
+    tkt_window *window = window_with(&wish);
+    tkt_window_close(warm);
+    pass_ns(1);
     for (int i = 0; i < 100; i++) {
         declare(MANY / 2);
         pass_ns(1);
@@ -285,6 +288,30 @@ TEST(work_counts_where_the_begin_was_overwritten)
     assert_int_equal(track->args.items[kept - 1].value.u, MANY / 2 - 1); /* none from after it */
     takt_trace_release(trace);
     takt_end();
+}
+
+/* The thread still reads the number of before, though its clock is later. */
+TEST(work_counts_where_a_thread_hears_of_the_begin_late)
+{
+    tkt_window *around = open_window(TKT_KEEP | TKT_ARGUMENTS);
+    takt_begin("before");
+    declare(3);
+    pass_ns(1);
+    tkt_window *window = open_window(TKT_KEEP | TKT_ARGUMENTS);
+    tkt_thread_log *log = takt_thread_hot_v1.log;
+    log->boundary = tkt_record_boundary();
+    declare(4);
+    pass_ns(1);
+    takt_begin("after");
+    declare(5);
+    takt_end();
+    takt_end();
+    takt_trace *trace = end_and_seal(window);
+    assert_true(flops_of_spans(trace) == 5);
+    takt_trace_release(trace);
+    trace = end_and_seal(around);
+    assert_true(flops_of_spans(trace) == 12);
+    takt_trace_release(trace);
 }
 
 static void *work_in_the_window(void *sum)
