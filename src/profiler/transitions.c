@@ -58,6 +58,7 @@ void tkt_profiler_ready_memory(takt_profiler *profiler)
     const takt_profiler_options *given = &profiler->options.given;
     tkt_pool_prefault(given->max_memory_bytes < WARM_BYTES ? given->max_memory_bytes : WARM_BYTES);
     tkt_windows_keep();
+    tkt_log_keep_spares();
     if (given->schedule.active > 0) /* one cycle may follow another */
         tkt_worker_prepare(&profiler->worker, given->background == TAKT_OFF);
 }

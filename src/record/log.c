@@ -89,16 +89,33 @@ static void give(tkt_thread_log *log)
 
 #define MOST_LOOKS 8u
 
-/* With the lock: looks for a thread that has ended unnoticed. Each look costs system calls, so each
- * new thread looks at a few logs only, where the one before it stopped. One in eight logs at most
- * then belongs to no thread. */
-static void look_for_ended(void)
+/* With the lock. */
+static bool has_free(uint32_t count)
 {
-    for (uint32_t i = 0; i < MOST_LOOKS && i < tkt_log_count() && !free_logs; i++) {
+    const tkt_thread_log *log = free_logs;
+    while (log && --count > 0)
+        log = log->next_free;
+    return log;
+}
+
+/* With the lock: looks for threads that have ended unnoticed, until so many logs are free. Each look
+ * costs system calls, so this looks at a few logs only, where it stopped before. One in eight logs at
+ * most then belongs to no thread. */
+static void look_for_ended(uint32_t wanted)
+{
+    for (uint32_t i = 0; i < MOST_LOOKS && i < tkt_log_count() && !has_free(wanted); i++) {
         looked_at = looked_at && looked_at->next ? looked_at->next : all_logs;
         if (looked_at && tkt_log_reclaim(looked_at))
             give(looked_at);
     }
+}
+
+/* With the lock. */
+static void enlist(tkt_thread_log *log)
+{
+    log->next = all_logs;
+    /* release: pairs with the acquire in tkt_log_first() */
+    __atomic_store_n(&all_logs, log, __ATOMIC_RELEASE);
 }
 
 /* Returns a log that no thread uses, or a new one; NULL without memory. */
@@ -106,7 +123,7 @@ static tkt_thread_log *take_log(void)
 {
     tkt_record_watch_forks();
     tkt_mutex_lock(&list_lock);
-    look_for_ended();
+    look_for_ended(1);
     tkt_thread_log *log = free_logs;
     if (log) {
         free_logs = log->next_free;
@@ -120,11 +137,40 @@ static tkt_thread_log *take_log(void)
         return NULL;
     log->is_taken = true;
     tkt_mutex_lock(&list_lock);
-    log->next = all_logs;
-    /* release: pairs with the acquire in tkt_log_first() */
-    __atomic_store_n(&all_logs, log, __ATOMIC_RELEASE);
+    enlist(log);
     tkt_mutex_unlock(&list_lock);
     return log;
+}
+
+#define SPARES     8u
+#define LEAST_PAGE 4096u
+
+/* With memory that was touched. */
+static void add_spare(tkt_thread_log *log)
+{
+    volatile char *bytes = (volatile char *)log;
+    for (size_t at = 0; at < sizeof *log; at += LEAST_PAGE)
+        bytes[at] = bytes[at];
+    log->path[0] = 0;
+    tkt_mutex_lock(&list_lock);
+    enlist(log);
+    give(log);
+    tkt_mutex_unlock(&list_lock);
+}
+
+__attribute__((cold)) void tkt_log_keep_spares(void)
+{
+    bool is_enough = false;
+    while (!is_enough) {
+        tkt_mutex_lock(&list_lock);
+        look_for_ended(SPARES);
+        is_enough = has_free(SPARES);
+        tkt_mutex_unlock(&list_lock);
+        tkt_thread_log *log = is_enough ? NULL : create_log();
+        if (!log)
+            return;
+        add_spare(log);
+    }
 }
 
 __attribute__((cold)) void tkt_log_reclaim_all(void)

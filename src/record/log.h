@@ -286,6 +286,10 @@ void tkt_log_try_again(void);
  * log and returns true. False while the thread lives. */
 bool tkt_log_reclaim(tkt_thread_log *log);
 
+/* Makes a few logs ready for threads that have none yet: their first event then neither asks for memory
+ * nor looks for a log. */
+void tkt_log_keep_spares(void);
+
 /* Makes the log available to the next thread that needs one. */
 void tkt_log_give(tkt_thread_log *log);
 

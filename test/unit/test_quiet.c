@@ -256,7 +256,7 @@ static bool are_known(void)
          log = tkt_log_next(log)) {
         tkt_mutex_lock(&log->lock);
         bool is_old = log->proof.is_grown && __atomic_load_n(&log->youth, __ATOMIC_RELAXED) == 0;
-        are_known &= is_old || log->thread == &takt_thread_hot_v1;
+        are_known &= is_old || !log->thread || log->thread == &takt_thread_hot_v1;
         tkt_mutex_unlock(&log->lock);
     }
     return are_known;
@@ -294,6 +294,42 @@ static bool is_boundary_quiet(const char *what, takt_profiler *profiler)
                 "first call of number %ld; %ld cycles woke nobody\n",
                 what, allocations, faults, other_calls, first_call, unwoken);
     return is_quiet;
+}
+
+/* ---- New threads ----------------------------------------------------------------------------- */
+
+enum {
+    NEW_THREADS = 7 /* with the one that steps so many logs wait at least */
+};
+
+static void *record_first(void *unused)
+{
+    (void)unused;
+    is_counted = true;
+    {
+        TAKT_SCOPE("first");
+    }
+    is_counted = false;
+    while (!__atomic_load_n(&may_end, __ATOMIC_RELAXED))
+        nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
+    return NULL;
+}
+
+static bool are_first_events_quiet(const char *what, takt_profiler *profiler)
+{
+    pthread_t threads[NEW_THREADS];
+    (void)profiler;
+    {
+        TAKT_SCOPE("first"); /* the place is known, and the name of threads */
+    }
+    for (int i = 0; i < NEW_THREADS; i++)
+        pthread_create(&threads[i], NULL, record_first, NULL);
+    __atomic_store_n(&may_end, true, __ATOMIC_RELAXED);
+    for (int i = 0; i < NEW_THREADS; i++)
+        pthread_join(threads[i], NULL);
+    if (allocations)
+        fprintf(stderr, "%s: %ld allocations at first events\n", what, allocations);
+    return allocations == 0;
 }
 
 /* ---- Modes ----------------------------------------------------------------------------------- */
@@ -394,6 +430,11 @@ TEST(a_crash_safe_cycle_after_a_cycle)
                                                                 .directory = folder,
                                                                 .traces = perfetto,
                                                                 .trace_count = 1});
+}
+
+TEST(new_threads)
+{
+    check_mode("new threads", (takt_profiler_options){0}, are_first_events_quiet);
 }
 
 static int make_folder(void **state)
