@@ -28,21 +28,16 @@ __thread takt_thread_v1 takt_thread_hot_v1 __attribute__((aligned(64))) = NO_LOG
 static tkt_mutex list_lock = TKT_MUTEX_INIT;
 static tkt_thread_log *all_logs;
 static tkt_thread_log *free_logs; /* lock; those that no thread uses */
+static tkt_thread_log *spare_logs; /* lock; not complete, and not in the list */
 static tkt_thread_log *looked_at; /* lock; see look_for_ended() */
 static uint32_t log_count;
 static uint64_t last_serial;
 
 /* ---- A thread's log -------------------------------------------------------------------------- */
 
-/* Returns the first frame, after a sentinel; in the crash-safe file if there is one. NULL without
- * memory. */
-static takt_frame *create_frames(tkt_thread_log *log)
+/* Returns the first frame, after a sentinel. */
+static takt_frame *init_frames(takt_frame *frames)
 {
-    log->mapped = tkt_mapping_log_at(log->number);
-    takt_frame *frames =
-        log->mapped ? &log->mapped->sentinel : tkt_alloc((TKT_MAX_DEPTH + 2) * sizeof *frames);
-    if (!frames)
-        return NULL;
     frames[0] = no_stack[0];
     for (uint32_t i = 0; i < TKT_DEEP; i++)
         frames[1 + i].depth = i;
@@ -50,33 +45,68 @@ static takt_frame *create_frames(tkt_thread_log *log)
     return frames + 1;
 }
 
-static tkt_thread_log *create_log(void)
+/* Its frames in the crash-safe file; NULL if that has no place for the log. */
+static takt_frame *mapped_frames(tkt_thread_log *log)
+{
+    log->mapped = tkt_mapping_log_at(log->number);
+    return log->mapped ? init_frames(&log->mapped->sentinel) : NULL;
+}
+
+/* A log without a number and a chunk, so that one that waits for a thread takes nothing from the others;
+ * NULL without memory. */
+static tkt_thread_log *make_log(void)
 {
     tkt_thread_log *log = tkt_alloc_zeroed(sizeof *log);
-    if (!log)
-        return NULL;
     uint32_t *path = tkt_alloc((TKT_MAX_DEPTH + 1) * sizeof *path);
-    tkt_chunk *chunk = path ? tkt_pool_take(UINT32_MAX / 2) : NULL;
-    if (chunk) { /* a failed attempt takes no number, and no place in the crash-safe file */
-        log->number = __atomic_fetch_add(&log_count, 1, __ATOMIC_RELAXED);
-        log->is_placed = tkt_mapping() != NULL;
-        log->frames = create_frames(log);
-    }
-    if (!log->frames) {
-        if (chunk)
-            tkt_pool_give(chunk);
+    takt_frame *frames = tkt_alloc((TKT_MAX_DEPTH + 2) * sizeof *frames);
+    if (!log || !path || !frames) {
+        tkt_free(frames);
         tkt_free(path);
         tkt_free(log);
         return NULL;
     }
     tkt_mutex_init(&log->lock);
     log->path = path;
+    log->frames = init_frames(frames);
+    return log;
+}
+
+static void free_log(tkt_thread_log *log)
+{
+    if (!log)
+        return;
+    tkt_fold_fini(&log->fold);
+    TKT_ARRAY_FREE(&log->folded_calls);
+    TKT_ARRAY_FREE(&log->taken_calls);
+    TKT_ARRAY_FREE(&log->ahead);
+    tkt_map_fini(&log->unmatched_ends);
+    tkt_free(log->stacks);
+    tkt_free(log->path);
+    takt_frame *frames = log->mapped ? log->frames_before : log->frames;
+    if (frames)
+        tkt_free(frames - 1);
+    tkt_free(log);
+}
+
+/* Gives a log what it lacks. False without memory. */
+static bool complete(tkt_thread_log *log)
+{
+    tkt_chunk *chunk = tkt_pool_take(UINT32_MAX / 2);
+    if (!chunk) /* a failed attempt takes no number, and no place in the crash-safe file */
+        return false;
+    log->number = __atomic_fetch_add(&log_count, 1, __ATOMIC_RELAXED);
+    log->is_placed = tkt_mapping() != NULL;
+    takt_frame *mapped = log->is_placed ? mapped_frames(log) : NULL;
+    if (mapped) {
+        log->frames_before = log->frames;
+        log->frames = mapped;
+    }
     __atomic_store_n(&chunk->next, NULL, __ATOMIC_RELAXED);
     tkt_log_begin_chunk(log, chunk);
     log->head = log->unfolded = chunk;
     log->rest = chunk->slots;
     log->rest_top = log->frames;
-    return log;
+    return true;
 }
 
 /* With the lock. */
@@ -89,33 +119,25 @@ static void give(tkt_thread_log *log)
 
 #define MOST_LOOKS 8u
 
-/* With the lock. */
-static bool has_free(uint32_t count)
+/* With the lock: looks for a thread that has ended unnoticed. Each look costs system calls, so each
+ * new thread looks at a few logs only, where the one before it stopped. One in eight logs at most
+ * then belongs to no thread. */
+static void look_for_ended(void)
 {
-    const tkt_thread_log *log = free_logs;
-    while (log && --count > 0)
-        log = log->next_free;
-    return log;
-}
-
-/* With the lock: looks for threads that have ended unnoticed, until so many logs are free. Each look
- * costs system calls, so this looks at a few logs only, where it stopped before. One in eight logs at
- * most then belongs to no thread. */
-static void look_for_ended(uint32_t wanted)
-{
-    for (uint32_t i = 0; i < MOST_LOOKS && i < tkt_log_count() && !has_free(wanted); i++) {
+    for (uint32_t i = 0; i < MOST_LOOKS && i < tkt_log_count() && !free_logs; i++) {
         looked_at = looked_at && looked_at->next ? looked_at->next : all_logs;
         if (looked_at && tkt_log_reclaim(looked_at))
             give(looked_at);
     }
 }
 
-/* With the lock. */
-static void enlist(tkt_thread_log *log)
+/* With the lock: a log that no thread uses, or one that waits for the first. */
+static tkt_thread_log *take_ready(tkt_thread_log **list)
 {
-    log->next = all_logs;
-    /* release: pairs with the acquire in tkt_log_first() */
-    __atomic_store_n(&all_logs, log, __ATOMIC_RELEASE);
+    tkt_thread_log *log = *list;
+    if (log)
+        *list = log->next_free;
+    return log;
 }
 
 /* Returns a log that no thread uses, or a new one; NULL without memory. */
@@ -123,21 +145,25 @@ static tkt_thread_log *take_log(void)
 {
     tkt_record_watch_forks();
     tkt_mutex_lock(&list_lock);
-    look_for_ended(1);
-    tkt_thread_log *log = free_logs;
-    if (log) {
-        free_logs = log->next_free;
+    if (!spare_logs)
+        look_for_ended();
+    tkt_thread_log *log = take_ready(&free_logs);
+    if (log)
         log->is_taken = true;
-    }
+    tkt_thread_log *made = log ? NULL : take_ready(&spare_logs);
     tkt_mutex_unlock(&list_lock);
     if (log)
         return log;
-    log = create_log();
-    if (!log)
+    log = made ? made : make_log();
+    if (!log || !complete(log)) {
+        free_log(log);
         return NULL;
+    }
     log->is_taken = true;
     tkt_mutex_lock(&list_lock);
-    enlist(log);
+    log->next = all_logs;
+    /* release: pairs with the acquire in tkt_log_first() */
+    __atomic_store_n(&all_logs, log, __ATOMIC_RELEASE);
     tkt_mutex_unlock(&list_lock);
     return log;
 }
@@ -146,30 +172,37 @@ static tkt_thread_log *take_log(void)
 #define LEAST_PAGE 4096u
 
 /* With memory that was touched. */
-static void add_spare(tkt_thread_log *log)
+static tkt_thread_log *make_spare(void)
 {
+    tkt_thread_log *log = make_log();
     volatile char *bytes = (volatile char *)log;
-    for (size_t at = 0; at < sizeof *log; at += LEAST_PAGE)
+    for (size_t at = 0; log && at < sizeof *log; at += LEAST_PAGE)
         bytes[at] = bytes[at];
-    log->path[0] = 0;
+    if (log)
+        log->path[0] = 0;
+    return log;
+}
+
+static bool has_spares(void)
+{
+    uint32_t count = 0;
     tkt_mutex_lock(&list_lock);
-    enlist(log);
-    give(log);
+    for (const tkt_thread_log *log = spare_logs; log; log = log->next_free)
+        count++;
     tkt_mutex_unlock(&list_lock);
+    return count >= SPARES;
 }
 
 __attribute__((cold)) void tkt_log_keep_spares(void)
 {
-    bool is_enough = false;
-    while (!is_enough) {
-        tkt_mutex_lock(&list_lock);
-        look_for_ended(SPARES);
-        is_enough = has_free(SPARES);
-        tkt_mutex_unlock(&list_lock);
-        tkt_thread_log *log = is_enough ? NULL : create_log();
+    while (!has_spares()) {
+        tkt_thread_log *log = make_spare();
         if (!log)
             return;
-        add_spare(log);
+        tkt_mutex_lock(&list_lock);
+        log->next_free = spare_logs;
+        spare_logs = log;
+        tkt_mutex_unlock(&list_lock);
     }
 }
 
@@ -340,17 +373,14 @@ static __attribute__((noinline)) void place_log(tkt_thread_log *log)
     tkt_log_place_chunk(log);
     if (tkt_log_depth(log) > 0 || !tkt_mutex_try(&log->lock))
         return;
-    log->frames = create_frames(log);
-    if (log->mapped) {
+    takt_frame *mapped = mapped_frames(log);
+    if (mapped) {
+        log->frames = mapped;
         for (int i = 0; i < TAKT_LOSS_COUNT; i++)
             log->mapped->losses[i] = log->losses[i];
         __atomic_store_n(&log->rest_top, log->frames, __ATOMIC_RELAXED);
         __atomic_store_n(&log->thread->top, log->frames, __ATOMIC_RELEASE);
         log->frames_before = before; /* an interrupted event may still read them */
-    } else {
-        if (log->frames)
-            tkt_free(log->frames - 1);
-        log->frames = before;
     }
     log->is_placed = true;
     tkt_mutex_unlock(&log->lock);
@@ -490,18 +520,13 @@ __attribute__((cold)) void tkt_log_free_all(void)
 {
     for (tkt_thread_log *log = all_logs, *next; log; log = next) {
         next = log->next;
-        tkt_fold_fini(&log->fold);
-        TKT_ARRAY_FREE(&log->folded_calls);
-        TKT_ARRAY_FREE(&log->taken_calls);
-        TKT_ARRAY_FREE(&log->ahead);
-        tkt_map_fini(&log->unmatched_ends);
-        tkt_free(log->stacks);
-        tkt_free(log->path);
-        takt_frame *frames = log->mapped ? log->frames_before : log->frames;
-        if (frames)
-            tkt_free(frames - 1);
-        tkt_free(log);
+        free_log(log);
     }
+    for (tkt_thread_log *log = spare_logs, *next; log; log = next) {
+        next = log->next_free;
+        free_log(log);
+    }
+    spare_logs = NULL;
     all_logs = free_logs = looked_at = NULL;
     log_count = 0;
 }

@@ -2,6 +2,7 @@
  * fault and no system call inside a window, however much is recorded. The kernel counts both. The
  * thread that keeps memory ready gets the time it needs between two rounds. And a step that ends
  * one window and begins the next asks nobody for memory. */
+#include "base/alloc.h"
 #include "base/thread.h"
 #include "profiler/transitions.h"
 #include "record/log.h"
@@ -302,34 +303,37 @@ enum {
     NEW_THREADS = 7 /* with the one that steps so many logs wait at least */
 };
 
-static void *record_first(void *unused)
+static void *record_first(void *all)
 {
-    (void)unused;
     {
         TAKT_SCOPE("first");
     }
-    while (!__atomic_load_n(&may_end, __ATOMIC_RELAXED))
-        nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
+    pthread_barrier_wait(all);
     return NULL;
 }
 
 static bool have_new_threads_logs(const char *what, takt_profiler *profiler)
 {
     pthread_t threads[NEW_THREADS];
+    pthread_barrier_t all;
+    uint64_t losses[TAKT_LOSS_COUNT];
     uint32_t before = tkt_log_count();
     (void)profiler;
+    tkt_alloc_fail(0, UINT64_MAX); /* logs wait for them */
     {
         TAKT_SCOPE("first");
     }
+    pthread_barrier_init(&all, NULL, NEW_THREADS);
     for (int i = 0; i < NEW_THREADS; i++)
-        pthread_create(&threads[i], NULL, record_first, NULL);
-    __atomic_store_n(&may_end, true, __ATOMIC_RELAXED);
+        pthread_create(&threads[i], NULL, record_first, &all);
     for (int i = 0; i < NEW_THREADS; i++)
         pthread_join(threads[i], NULL);
-    uint32_t made = tkt_log_count() - before;
-    if (made)
-        fprintf(stderr, "%s: %u logs were made at first events\n", what, made);
-    return made == 0;
+    tkt_alloc_fail(0, 0);
+    uint32_t used = tkt_log_count() - before;
+    tkt_log_losses(losses);
+    if (losses[TAKT_LOSS_NO_MEMORY] || used != NEW_THREADS + 1)
+        fprintf(stderr, "%s: %u logs are used\n", what, used);
+    return losses[TAKT_LOSS_NO_MEMORY] == 0 && used == NEW_THREADS + 1;
 }
 
 /* ---- Modes ----------------------------------------------------------------------------------- */
