@@ -49,11 +49,10 @@ typedef struct tkt_report_place {
 /* Durations in ns of steps that the thread that seals does not know yet. */
 typedef struct tkt_new_steps {
     tkt_blocks durations; /* of uint64_t */
-    bool begin_run;
+    bool begin_run; /* they are its first */
     bool lack_some; /* there are too many, or there was no memory */
 } tkt_new_steps;
 
-void tkt_new_steps_begin(tkt_new_steps *steps); /* a run; also of zeros */
 void tkt_new_steps_add(tkt_new_steps *steps, uint64_t duration_ns);
 
 typedef struct tkt_cycle {
@@ -72,7 +71,7 @@ typedef struct tkt_cycle {
     uint64_t                 steps_lost; /* steps that `steps` lacks because memory ran out */
     uint64_t                 steps_beyond; /* and those for which it had no room */
     tkt_blocks               steps; /* tkt_step of the first steps; their times are ticks */
-    tkt_new_steps            new_steps; /* since the cycle before; if some are lacking, the next two: */
+    tkt_new_steps            new_steps; /* since the cycle before; if they lack some, also: */
     tkt_all_steps            all_steps;
     tkt_blocks               run; /* empty without memory */
     double                   simulated_seconds; /* per step */

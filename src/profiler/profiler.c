@@ -205,7 +205,7 @@ static takt_status begin(takt_profiler *profiler)
     profiler->all_steps = (tkt_all_steps){.simulated_seconds = simulated_seconds};
     tkt_stats_init(&profiler->all_steps.stats);
     tkt_run_clear(&profiler->run);
-    tkt_new_steps_begin(&profiler->new_steps);
+    profiler->new_steps = (tkt_new_steps){.begin_run = true};
     tkt_keeping_change_run(
         &profiler->options,
         &(tkt_run_change){.kind = TKT_RUN_BEGINS, .simulated_seconds = simulated_seconds});
@@ -339,7 +339,7 @@ static void save_all(takt_profiler *profiler)
     profiler->is_away = true;
     tkt_worker_wait(&profiler->worker);
     profiler->is_away = profiler->delivered != NULL;
-    tkt_new_steps_begin(&profiler->new_steps);
+    tkt_blocks_fini(&profiler->new_steps.durations);
     tkt_exit_count_unsaved(-1);
     tkt_keeper_end();
     tkt_windows_keep_no_more();

@@ -9,12 +9,6 @@
 
 /* ---- The thread that steps ------------------------------------------------------------------- */
 
-void tkt_new_steps_begin(tkt_new_steps *steps)
-{
-    tkt_blocks_fini(&steps->durations);
-    *steps = (tkt_new_steps){.begin_run = true};
-}
-
 void tkt_new_steps_add(tkt_new_steps *steps, uint64_t duration_ns)
 {
     if (steps->lack_some)

@@ -83,9 +83,9 @@ static inline bool tkt_record_is_running(void)
  * a time. */
 void tkt_record_settle(uint64_t ticks);
 
-/* A moment between two windows, or a window and none. Arguments and declared work have no time: the
- * first of a thread behind a boundary follows a slot with the boundary's number, so that they need not
- * be sought where the boundary is. */
+/* A moment at which a window begins or ends. Arguments and declared work have no time: the first of a
+ * thread behind a boundary follows a slot with its number, so that no thread is asked at the boundary
+ * how far it has written. */
 typedef struct tkt_boundary {
     uint64_t number; /* from 1 on; 0: none */
     uint64_t ticks;

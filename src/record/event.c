@@ -172,7 +172,7 @@ static takt_record *reserve_to_add(tkt_thread_log *log, uint32_t count)
     takt_record *slot = tkt_log_reserve(log, count + is_new);
     if (!slot || !is_new)
         return slot;
-    __atomic_store_n(&log->boundary, boundary, __ATOMIC_RELAXED);
+    log->boundary = boundary;
     tkt_write_one(log->thread, slot, TKT_SLOT_BOUNDARY, boundary, 0);
     return slot + 1;
 }

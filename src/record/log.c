@@ -52,8 +52,8 @@ static takt_frame *mapped_frames(tkt_thread_log *log)
     return log->mapped ? init_frames(&log->mapped->sentinel) : NULL;
 }
 
-/* A log without a number and a chunk, so that one that waits for a thread takes nothing from the others;
- * NULL without memory. */
+/* A log without a number and a chunk, so that one that waits for a thread takes nothing from the
+ * others; NULL without memory. */
 static tkt_thread_log *make_log(void)
 {
     tkt_thread_log *log = tkt_alloc_zeroed(sizeof *log);
@@ -131,7 +131,7 @@ static void look_for_ended(void)
     }
 }
 
-/* With the lock: a log that no thread uses, or one that waits for the first. */
+/* With the lock: takes the first log of a list; NULL if it is empty. */
 static tkt_thread_log *take_ready(tkt_thread_log **list)
 {
     tkt_thread_log *log = *list;

@@ -211,7 +211,7 @@ typedef struct tkt_thread_log {
     tkt_skipped     skipped[TKT_SKIPPED]; /* see pair.c; the innermost last */
     uint32_t        skipped_count;
     uint32_t        chunk_count; /* chunks begun */
-    uint64_t        boundary;    /* atomic, relaxed; of the last TKT_SLOT_BOUNDARY; 0: none yet */
+    uint64_t        boundary;    /* of the last TKT_SLOT_BOUNDARY; 0: none yet */
     takt_frame     *frames_before; /* before they moved to the crash-safe file; NULL: not moved */
     struct tkt_mapping_log *mapped; /* its place in the crash-safe file; NULL: none */
     tkt_chunk      *kept_fold;      /* of tkt_mapping_keep_fold(), like the next two */
@@ -286,8 +286,8 @@ void tkt_log_try_again(void);
  * log and returns true. False while the thread lives. */
 bool tkt_log_reclaim(tkt_thread_log *log);
 
-/* Makes a few logs ready for threads that have none yet: their first event then neither asks for memory
- * nor looks for a log. */
+/* Makes a few logs ready for threads that have none yet: their first event then neither asks for
+ * memory nor looks for a log. */
 void tkt_log_keep_spares(void);
 
 /* Makes the log available to the next thread that needs one. */
@@ -408,9 +408,9 @@ void tkt_log_note_read(tkt_thread_log *log, uint64_t begin_ticks, uint64_t ticks
 /* Returns chunks that became full before `ticks` to the pool. */
 void tkt_log_release(tkt_thread_log *log, uint64_t ticks);
 
-/* Summary mode. The first forgets the fold and everything recorded so far. The
- * second moves the fold of everything recorded into *out; open scopes count as calls that end at
- * `until_ticks`. The log gets the empty fold that was there. `frames` is room for TKT_MAX_DEPTH. */
+/* Summary mode. The first forgets the fold and everything recorded so far. The second moves the fold
+ * of everything recorded into *out; open scopes count as calls that end at `until_ticks`. The log
+ * gets the empty fold that was there. `frames` is room for TKT_MAX_DEPTH. */
 void tkt_log_fold_reset(tkt_thread_log *log);
 takt_status tkt_log_fold_take(tkt_thread_log *log, uint64_t until_ticks, takt_frame *frames,
                               tkt_fold *out);

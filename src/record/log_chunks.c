@@ -31,8 +31,8 @@ static void lose(tkt_thread_log *log, takt_loss loss, uint64_t events)
         __atomic_store_n(&has_lost, true, __ATOMIC_SEQ_CST);
 }
 
-/* Before a thread looks whether it may drop events of before: whoever then reads the losses either sees
- * this, and takes the thread's lock, or had said before what must stay. */
+/* Before a thread looks whether it may drop events of before: whoever then reads the losses either
+ * sees this, and takes the thread's lock, or had said before what must stay. */
 static void expect_loss(void)
 {
     __atomic_store_n(&has_lost, true, __ATOMIC_SEQ_CST);
@@ -287,8 +287,7 @@ static bool may_overwrite(const tkt_thread_log *log)
         return false;
     expect_loss();
     uint64_t until = __atomic_load_n(&tkt_record_control.ring_until_ticks, __ATOMIC_RELAXED);
-    return !log->pins && log->head != log->tail &&
-           log->head->end_ticks < until;
+    return !log->pins && log->head != log->tail && log->head->end_ticks < until;
 }
 
 /* With the lock: takes the oldest chunk, and counts its events as lost. Only after

@@ -1,8 +1,8 @@
 /* The steps of the whole run, in the trace of each cycle and in its file. */
 #include "test_profiler_folder.h"
 #include "profiler/blocks.h"
-#include "profiler/transitions.h"
 #include "profiler/stream.h"
+#include "profiler/transitions.h"
 #include "support/memory_sink.h"
 #include "trace/model.h"
 
